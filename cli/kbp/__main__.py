@@ -1,0 +1,19 @@
+"""The entry point: `kbp`, and `python -m kbp`."""
+
+import sys
+
+from kbp import __version__
+
+
+def main() -> None:
+    """Run the command line. The version alone is answered without reading the rest of kbp."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        sys.stdout.write(f"kbp {__version__}\n")
+        return
+    from kbp.app import run
+
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

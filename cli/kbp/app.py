@@ -1,0 +1,100 @@
+"""The command line: every subcommand in the order of the help."""
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
+
+import typer
+
+from kbp import __version__
+from kbp.commands.console import WRONG_REQUEST, Console, ReaderGone, Stop
+from kbp.commands.lint import lint
+from kbp.commands.list import list_prompts
+from kbp.commands.options import before_command, bundled
+from kbp.commands.render import render
+from kbp.commands.rules import rules
+from kbp.commands.show import show
+
+BUG, LEFT = 70, 130
+
+HELP = """Lint, list and render prompt files: kb ({{ name }}), Claude Code ($ARGUMENTS), Copilot (${input:name}).
+
+\b
+  kbp lint                          what is wrong with the prompts of this project
+  kbp list                          which prompts there are
+  kbp render debug -a app=loki      one of them, filled in
+"""
+
+app = typer.Typer(
+    name="kbp",
+    add_completion=False,
+    rich_markup_mode=None,
+    help=HELP,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+app.callback()(before_command())
+app.command("lint")(bundled(lint))
+app.command("render")(bundled(render))
+app.command("list")(bundled(list_prompts))
+app.command("show")(bundled(show))
+app.command("rules")(bundled(rules))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and give its exit code. A bug is told in one line, or raised with `--debug`."""
+    _speak_utf8()
+    console = Console()
+    try:
+        if not arguments:
+            return _help()
+        code = app(list(arguments), prog_name="kbp", standalone_mode=False)
+        sys.stdout.flush()
+    except Stop as stop:
+        console.fail(stop.faults, stop.help)
+        return stop.code
+    except typer.TyperException as error:
+        console.fail([_usage(error)], [f"  `{_command_path(error)} --help` shows what it takes"])
+        return error.exit_code
+    except (ReaderGone, BrokenPipeError):
+        return 0
+    except (KeyboardInterrupt, typer.Abort):
+        return LEFT
+    except Exception as error:  # the one place where a bug is caught
+        if "--debug" in arguments:
+            raise
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        console.fail(
+            [f"kbp {__version__} failed: {said}"], ["  this is a bug in kbp; run it again with --debug to see where"]
+        )
+        return BUG
+    return int(code or 0)
+
+
+def _help() -> int:
+    """Print the help on stderr: a command line without a command is wrong."""
+    with contextlib.redirect_stdout(sys.stderr):
+        app(["--help"], prog_name="kbp", standalone_mode=False)
+    return WRONG_REQUEST
+
+
+def _usage(error: typer.TyperException) -> str:
+    """What Typer says of a wrong command line, in the manner of kbp's own errors."""
+    said = error.format_message().strip()
+    return said[:1].lower() + said[1:].removesuffix(".")
+
+
+def _command_path(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    return str(context.command_path) if context is not None else "kbp"
+
+
+def _speak_utf8() -> None:
+    """Print UTF-8 whatever the locale; bytes of file names that are not go through as they came."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            errors = "surrogateescape" if stream is sys.stdout else "backslashreplace"
+            stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")

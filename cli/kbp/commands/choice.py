@@ -1,0 +1,68 @@
+"""The one prompt that a person names on the command line."""
+
+import os
+from pathlib import Path
+
+from kbp.commands.console import TO_REPORT, Console, Stop
+from kbp.commands.options import STDIN, Sources
+from kbp.diagnostics import Diagnostic, Report, Severity
+from kbp.files import PromptFile
+from kbp.library import NotFound
+from kbp.output.diagnostics import counted, full
+
+
+def choose(name: str, sources: Sources, console: Console) -> PromptFile:
+    """The prompt file called `name`: a path, an exposed name, or the stem of only one.
+
+    Raises:
+        Stop: none or several are called so, or the file does not become a prompt.
+    """
+    file = _by_path(name, sources) if _is_path(name) else _by_name(name, sources, console)
+    if not file.is_prompt:
+        raise Stop(
+            f"{file.path} is no prompt file: {file.detection.why}",
+            help=["  name its dialect to read it all the same: --dialect kb|claude|copilot"],
+        )
+    if file.is_refused:
+        raise _refused(file, console)
+    if file.template is not None and file.template.dropped:
+        console.detail(f"{file.path}: dropped {', '.join(file.template.dropped)} (no meaning over MCP)")
+    return file
+
+
+def _is_path(name: str) -> bool:
+    return name == STDIN or "/" in name or os.sep in name or name.endswith(".md")
+
+
+def _by_path(name: str, sources: Sources) -> PromptFile:
+    if name == STDIN:
+        return sources.from_stdin()
+    if Path(name).is_dir():
+        raise Stop(f"'{name}' is a folder: name one of its files, or look in it with -p {name}")
+    return sources.load(sources.find_named([name])).files[0]
+
+
+def _by_name(name: str, sources: Sources, console: Console) -> PromptFile:
+    found = sources.find(console)
+    try:
+        return found.find(name)
+    except NotFound as error:
+        count = counted(len(found.served), "prompt")
+        if str(error).startswith("no prompt"):
+            near = [f"  did you mean: {', '.join(error.candidates)}?"] if error.candidates else []
+            verb = "was" if len(found.served) == 1 else "were"
+            help = [*near, f"  {count} {verb} found; `kbp list` shows them"]
+        else:
+            help = [*(f"  {path}" for path in error.candidates), "  name one by its path"]
+        raise Stop(str(error), help=help) from None
+
+
+def _refused(file: PromptFile, console: Console) -> Stop:
+    diagnostics = tuple(
+        Diagnostic(
+            problem.rule, Severity.ERROR, file.path, file.document.lines, problem.span, problem.message, problem.help
+        )
+        for problem in file.problems
+    )
+    report = full(Report(diagnostics, 1, 1))
+    return Stop(f"{file.path} does not become a prompt", code=TO_REPORT, help=report.rstrip("\n").split("\n"))

@@ -1,0 +1,154 @@
+"""What a command may print and where: the result on stdout, everything else on stderr."""
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kbp import settings
+from kbp.display import safe
+from kbp.output.style import styled
+
+DONE, TO_REPORT, WRONG_REQUEST = 0, 1, 2
+
+
+class Stop(Exception):
+    """The command cannot go on. Each fault is printed; the code is the exit code."""
+
+    def __init__(self, faults: Sequence[str] | str, *, code: int = WRONG_REQUEST, help: Sequence[str] = ()) -> None:
+        super().__init__(faults)
+        self.faults = [faults] if isinstance(faults, str) else list(faults)
+        self.code = code
+        self.help = list(help)
+
+
+class ReaderGone(Exception):
+    """Nobody reads stdout any more: the run ends quietly."""
+
+
+@dataclass(frozen=True)
+class Console:
+    """Where a command prints. `color` is the flag `--color`; a quiet one keeps results and errors only."""
+
+    color: str = "auto"
+    quiet: bool = False
+    verbose: bool = False
+
+    @property
+    def use_color(self) -> bool:
+        """Whether the result is printed in colours."""
+        return settings.use_color(self.color, sys.stdout.isatty())
+
+    @property
+    def cells(self) -> int | None:
+        """The width of the terminal that stdout is, None when it is none."""
+        return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+    def print(self, text: str) -> None:
+        """Print a result that is safe as it is: laid out by kbp, or JSON."""
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # What is still buffered has nowhere to go either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise ReaderGone from None
+
+    def print_text(self, text: str) -> None:
+        """Print text of a prompt: as it is into a pipe, with its control characters spelt out on a terminal."""
+        self.print(safe(text) if sys.stdout.isatty() else text)
+
+    def page(self, text: str) -> None:
+        """Print a result through the user's pager when it is longer than the terminal."""
+        if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines and settings.pager():
+            _through_pager(settings.pager(), text)
+        else:
+            self.print(text)
+
+    def print_markdown(self, text: str) -> None:
+        """Print Markdown: laid out on a terminal, as it is into a pipe."""
+        if not sys.stdout.isatty():
+            self.print(text)
+            return
+        from rich.console import Console as Terminal
+        from rich.markdown import Markdown
+
+        terminal = Terminal(no_color=not self.use_color, highlight=False)
+        with terminal.capture() as capture:
+            terminal.print(Markdown(text))
+        self.print(capture.get())
+
+    def hint(self, text: str) -> None:
+        """Tell a person something on stderr, unless they want it quiet."""
+        if not self.quiet:
+            self._tell(text)
+
+    def detail(self, text: str) -> None:
+        """Tell more on stderr to those who asked for it."""
+        if self.verbose and not self.quiet:
+            self._tell(text)
+
+    def explain(self, text: str) -> None:
+        """Tell on stderr what was asked for, quiet or not."""
+        self._tell(text)
+
+    def warn(self, text: str) -> None:
+        """Warn on stderr."""
+        self._tell(f"{self._mark('warning')} {text}")
+
+    def fail(self, faults: Iterable[str], help: Iterable[str] = ()) -> None:
+        """Print errors on stderr, and below them what helps."""
+        for fault in faults:
+            self._tell(f"{self._mark('error')} {fault}")
+        for line in help:
+            self._tell(line)
+
+    def _mark(self, word: str) -> str:
+        color = settings.use_color(self.color, sys.stderr.isatty())
+        return styled(f"{word}:", "error" if word == "error" else "warning", color)
+
+    def _tell(self, text: str) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            sys.stderr.write(text + "\n")
+            sys.stderr.flush()
+
+
+def _through_pager(pager: list[str], text: str) -> None:
+    import subprocess
+
+    try:
+        subprocess.run(pager, input=text, text=True, encoding="utf-8", errors="surrogateescape", check=False)  # noqa: S603 (the user's own command)
+    except OSError:
+        sys.stdout.write(text)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, keeping the mode of one that is there. A link is followed, a device written to.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path = path.resolve() if path.is_symlink() else path
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
+    mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).chmod(mode)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

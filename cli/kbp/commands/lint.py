@@ -1,0 +1,60 @@
+"""`kbp lint`: what is wrong with prompt files."""
+
+from typing import Annotated
+
+import typer
+
+from kbp.commands.console import DONE, TO_REPORT, Console, Stop
+from kbp.commands.options import STDIN, Reading, bad_choice, nothing_found, tell_search
+from kbp.diagnostics import Severity
+from kbp.library import Library, Search
+from kbp.linter import run
+from kbp.output.diagnostics import FORMATS, summary
+
+
+def lint(
+    console: Console,
+    reading: Reading,
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PATHS",
+            help="Files, folders or globs; - is one file on stdin. None: the project.",
+            show_default=False,
+        ),
+    ] = None,
+    format: Annotated[
+        str, typer.Option("-f", "--format", metavar="|".join(FORMATS), help="How findings are printed.")
+    ] = "full",
+) -> int:
+    r"""Find what is wrong with prompt files.
+
+    \b
+      kbp lint                            the project and every plugin in it
+      kbp lint prompts/ 'teams/*/commands/*.md'
+      kbp lint --format json > findings.json
+      cat new.md | kbp lint - --stdin-filename commands/new.md
+
+    Exit code 1 when there are errors; warnings and remarks alone are 0. `kbp rules NAME` explains a finding.
+    """
+    faults = [*reading.faults(), *bad_choice("--format", format, FORMATS)]
+    if faults:
+        raise Stop(faults)
+    found = _find(reading, paths or [])
+    tell_search(found, console)
+    for skipped in found.search.skipped if not console.verbose else ():
+        console.hint(f"skipped {skipped.path}: {skipped.reason}")
+    if not any(file.is_prompt for file in found.files):
+        raise nothing_found(found.search)
+    report = run.lint(found.files)
+    console.print(FORMATS[format](report, console.use_color))
+    console.hint(summary(report))
+    return TO_REPORT if report.count(Severity.ERROR) else DONE
+
+
+def _find(reading: Reading, paths: list[str]) -> Library:
+    if paths:
+        return reading.load(reading.find_named(paths), stdin=STDIN in paths)
+    search = Search()
+    reading.find_project(search)
+    return reading.load(search)

@@ -1,0 +1,107 @@
+"""`kbp list`: the prompts there are."""
+
+import difflib
+import re
+from typing import Annotated
+
+import typer
+
+from kbp.commands.console import DONE, Console, Stop
+from kbp.commands.options import Sources, bad_choice
+from kbp.dialects import DIALECTS
+from kbp.files import PromptFile, shown
+from kbp.library import Library
+from kbp.output.diagnostics import counted
+from kbp.output.prompts import LIST_FORMATS, columns, matches
+
+
+def list_prompts(
+    console: Console,
+    sources: Sources,
+    pattern: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PATTERN]", help="A part of a name or description, a glob, or /regex/.", show_default=False
+        ),
+    ] = None,
+    format: Annotated[
+        str, typer.Option("-f", "--format", metavar="|".join(LIST_FORMATS), help="How prompts are printed.")
+    ] = "table",
+    only_dialect: Annotated[
+        str | None,
+        typer.Option(
+            "--only-dialect", metavar="|".join(DIALECTS), help="Only prompts of that dialect.", show_default=False
+        ),
+    ] = None,
+    shadowed: Annotated[
+        bool, typer.Option("--shadowed", help="The prompts whose name a stronger source serves.")
+    ] = False,
+    skipped: Annotated[bool, typer.Option("--skipped", help="The files that are not served, with the reason.")] = False,
+    no_pager: Annotated[bool, typer.Option("--no-pager", help="Do not page a long list.")] = False,
+) -> int:
+    r"""List the prompts of the project, its plugins and your own folders.
+
+    \b
+      kbp list                     name, dialect, arguments, description
+      kbp list log                 those with "log" in the name or description
+      kbp list 'deploy*' --format names
+      kbp list --skipped           what is not served, and why
+
+    An argument `app!` is required, `since=1h` has a default, `[...]` is the text typed after the command.
+    """
+    faults = [*sources.faults(), *bad_choice("--format", format, LIST_FORMATS)]
+    if only_dialect is not None:
+        faults += bad_choice("--only-dialect", only_dialect, DIALECTS)
+    if faults:
+        raise Stop(faults)
+    found = sources.find(console)
+    if skipped:
+        console.print(columns(("PATH", "REASON"), _skipped(found), console.cells))
+        return DONE
+    if shadowed:
+        rows = [(file.name, file.path, winner.path) for file, winner in found.shadowed()]
+        console.print(columns(("NAME", "PATH", "SHADOWED BY"), rows, console.cells))
+        return DONE
+    chosen = _chosen(found, pattern, only_dialect)
+    text = LIST_FORMATS[format](chosen, console.cells)
+    if no_pager:
+        console.print(text)
+    else:
+        console.page(text)
+    folders = len({file.place.path.parent for file in chosen})
+    left = len(_skipped(found))
+    more = f", {counted(left, 'file')} skipped (`kbp list --skipped`)" if left else ""
+    console.hint(f"{counted(len(chosen), 'prompt')} in {counted(folders, 'folder')}{more}")
+    return DONE
+
+
+def _chosen(found: Library, pattern: str | None, only_dialect: str | None) -> list[PromptFile]:
+    served = [file for file in found.served if only_dialect is None or file.detection.dialect is DIALECTS[only_dialect]]
+    if pattern is None:
+        return served
+    try:
+        chosen = [file for file in served if matches(file, pattern)]
+    except re.error as error:
+        raise Stop(f"{pattern} is not a regular expression: {error}") from None
+    if not chosen:
+        near = difflib.get_close_matches(pattern, [file.name for file in served], n=3)
+        help = [f"  did you mean: {', '.join(near)}?"] if near else []
+        raise Stop(
+            f"no prompt matches '{pattern}'",
+            help=[*help, f"  {counted(len(served), 'prompt')} found; `kbp list` shows them"],
+        )
+    return chosen
+
+
+def _skipped(found: Library) -> list[tuple[str, str]]:
+    """The paths that are not served, each with the reason."""
+    rows = [(shown(skipped.path), skipped.reason) for skipped in found.search.skipped]
+    for file in found.files:
+        if not file.is_prompt:
+            rows.append((file.path, file.detection.why))
+        elif file.is_refused:
+            problem = file.problems[0]
+            line = file.document.lines.position(problem.span.start).line
+            rows.append((f"{file.path}:{line}", f"{problem.rule}: {problem.message}"))
+    rows += [(file.path, f"name-collision: {winner.path} serves `{file.name}`") for file, winner in found.collisions()]
+    return sorted(rows)

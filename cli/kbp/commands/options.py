@@ -1,0 +1,303 @@
+"""Options that several commands take, bundled as data classes, and the choices they are checked against."""
+
+import contextlib
+import dataclasses
+import difflib
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from kbp import __version__, dialects, library, settings
+from kbp import document as documents
+from kbp.commands.console import Console, Stop
+from kbp.dialects.base import Dialect
+from kbp.files import Place, PromptFile, Roots, shown, understand
+from kbp.library import Library, Search
+
+STDIN = "-"
+Bundle = TypeVar("Bundle")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"kbp {__version__}\n")
+        raise typer.Exit
+
+
+@dataclasses.dataclass(frozen=True)
+class Common:
+    """What every command takes."""
+
+    directory: Annotated[
+        Path | None,
+        typer.Option("-C", "--directory", metavar="DIR", help="Run as if started in DIR.", show_default=False),
+    ] = None
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No hints and no summary; errors stay.")] = False
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Tell where was looked, what was skipped and what was dropped.")
+    ] = False
+    color: Annotated[str, typer.Option("--color", metavar="auto|always|never", help="When to print colours.")] = "auto"
+    no_input: Annotated[bool, typer.Option("--no-input", envvar="KBP_NO_INPUT", help="Never ask a question.")] = False
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an unexpected failure.")] = False
+    version: Annotated[
+        bool,
+        typer.Option("-V", "--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
+    ] = False
+
+    def over(self, before: "Common") -> "Common":
+        """These options, with those given before the name of the command where they say something more."""
+        given = {
+            each.name: value
+            for each in dataclasses.fields(self)
+            if (value := getattr(before, each.name)) != each.default and getattr(self, each.name) == each.default
+        }
+        return dataclasses.replace(self, **given)
+
+    def console(self) -> Console:
+        """Where the command prints."""
+        return Console(self.color, self.quiet, self.verbose or settings.is_debug_log())
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """How prompt files are read."""
+
+    root: Annotated[
+        Path | None,
+        typer.Option(
+            "--root", metavar="DIR", help="The folder that paths are relative to.", show_default="found by its marks"
+        ),
+    ] = None
+    library: Annotated[
+        str | None,
+        typer.Option("--library", metavar="NAME", help="Expose the prompts as NAME_stem.", show_default=False),
+    ] = None
+    dialect: Annotated[
+        str, typer.Option("--dialect", metavar="|".join(dialects.names()), help="The dialect of what is read.")
+    ] = "auto"
+    stdin_filename: Annotated[
+        str | None,
+        typer.Option(
+            "--stdin-filename", metavar="NAME", help="What the file read from stdin (-) is called.", show_default=False
+        ),
+    ] = None
+
+    def faults(self) -> list[str]:
+        """What is wrong with these options."""
+        faults = bad_choice("--dialect", self.dialect, dialects.names())
+        if self.root is not None and not self.root.is_dir():
+            faults.append(f"--root {self.root}: there is no such folder")
+        if self.library is not None and (
+            not self.library or self.library != self.library.strip() or "/" in self.library
+        ):
+            faults.append(
+                f"--library {self.library!r}: a library has a name without blanks around it and without a slash"
+            )
+        return faults
+
+    @property
+    def given(self) -> Dialect | None:
+        """The dialect that was asked for."""
+        return dialects.dialect_called(self.dialect)
+
+    @property
+    def given_root(self) -> Path | None:
+        """The root that was asked for, as an absolute path."""
+        return Path.cwd() / self.root if self.root is not None else None
+
+    def load(self, search: Search, *, stdin: bool = False) -> Library:
+        """The files that a search found, and the one on stdin when it is asked for."""
+        found = library.load_all(search, given=self.given, library=self.library)
+        return Library((*found.files, self.from_stdin()), search) if stdin else found
+
+    def from_stdin(self) -> PromptFile:
+        """The prompt file on stdin."""
+        path = Path.cwd() / (self.stdin_filename or STDIN)
+        place = Place(path, Roots(self.given_root).root_of(path, path.parent.parent), outright=True)
+        document = documents.read(sys.stdin.buffer.read(documents.MAX_FILE + 1))
+        return understand(document, place, given=self.given, library=self.library)
+
+    def find_named(self, paths: Iterable[str]) -> Search:
+        """The prompt files that paths name.
+
+        Raises:
+            Stop: a path names nothing.
+        """
+        search = Search()
+        faults = library.find_paths([path for path in paths if path != STDIN], self.given_root, search)
+        if faults:
+            raise Stop(faults)
+        return search
+
+    def find_project(self, search: Search) -> None:
+        """The prompt files of the project that the current folder lies in."""
+        here = Path.cwd()
+        root = self.given_root or Roots().marked(here)
+        if root is not None:
+            library.find_in_project(root, search)
+        else:
+            library.find_beside(here, search)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sources(Reading):
+    """Where prompts come from."""
+
+    path: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-p",
+            "--path",
+            metavar="PATH",
+            help="A file, folder or glob to look in, and nowhere else. Repeatable.",
+            show_default=False,
+        ),
+    ] = None
+    project_only: Annotated[bool, typer.Option("--project-only", help="Leave out the user's own folders.")] = False
+
+    def find(self, console: Console) -> Library:
+        """The prompts of the paths, else of `KBP_PATH`, the project and the user's folders.
+
+        Raises:
+            Stop: a path names nothing, or there are no prompts.
+        """
+        if self.path:
+            found = self.load(self.find_named(self.path), stdin=STDIN in self.path)
+        else:
+            found = self.load(self._find_everywhere())
+        tell_search(found, console)
+        if not found.files:
+            raise nothing_found(found.search)
+        return found
+
+    def _find_everywhere(self) -> Search:
+        search = Search(level=1)
+        faults = library.find_paths(settings.extra_paths(), self.given_root, search)
+        if faults:
+            raise Stop([f"KBP_PATH: {fault}" for fault in faults])
+        search.level = 2
+        self.find_project(search)
+        search.level = 3
+        if not self.project_only:
+            library.find_in_user_folders(search)
+        return search
+
+
+def nothing_found(search: Search) -> Stop:
+    """The error that nothing was found, with where was looked."""
+    places = ", ".join(shown(folder) for folder in search.looked_in) or "the files named"
+    help = [
+        "  looked for prompts/, commands/, .claude/commands/, .github/prompts/*.prompt.md, and plugins with a manifest",
+        "  name a file or folder to look elsewhere",
+    ]
+    help += [f"  skipped {shown(skipped.path)}: {skipped.reason}" for skipped in search.skipped]
+    return Stop(f"no prompt files found in {places}", help=help)
+
+
+def tell_search(found: Library, console: Console) -> None:
+    """Say what a search remarked; to those who want more, where it looked, what it skipped, which keys are dropped."""
+    for remark in found.search.remarks:
+        console.hint(f"note: {remark}")
+    for folder in found.search.looked_in:
+        console.detail(f"looked in {shown(folder)}")
+    for skipped in found.search.skipped:
+        console.detail(f"skipped {shown(skipped.path)}: {skipped.reason}")
+    for file in found.files:
+        if not file.is_prompt:
+            console.detail(f"skipped {file.path}: {file.detection.why}")
+        elif file.template is not None and file.template.dropped:
+            console.detail(f"{file.path}: dropped {', '.join(file.template.dropped)} (no meaning over MCP)")
+
+
+def bad_choice(option: str, value: str, choices: Iterable[str]) -> list[str]:
+    """What is wrong with the value of an option that takes one of a few words; nothing when it is one of them."""
+    words = list(choices)
+    if value in words:
+        return []
+    near = difflib.get_close_matches(value, words, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(words)}"
+    return [f"{option} {value}: {hint}"]
+
+
+# Bundles
+
+
+def bundled(function: Callable[..., int]) -> Callable[..., int]:
+    """A command function whose data class parameters are taken apart into options, and given whole to the function.
+
+    A parameter of type Console gets the console that `Common` asks for, in the folder that it asks for.
+    """
+    parameters = list(inspect.signature(function).parameters.values())
+    bundles = {each.name: each.annotation for each in parameters if _is_bundle(each.annotation)}
+    plain = [each for each in parameters if each.name not in bundles and each.annotation is not Console]
+
+    @functools.wraps(function)
+    def command(ctx: typer.Context, **given: Any) -> int:
+        common = _taken(Common, given).over(ctx.obj)
+        made: dict[str, Any] = {name: _taken(bundle, given) for name, bundle in bundles.items()}
+        made |= {each.name: common.console() for each in parameters if each.annotation is Console}
+        faults = bad_choice("--color", common.color, ("auto", "always", "never"))
+        if faults:
+            raise Stop(faults)
+        with in_folder(common.directory):
+            return function(**given, **made)
+
+    _sign(command, [*plain, *(option for bundle in (*bundles.values(), Common) for option in _options_of(bundle))])
+    return command
+
+
+def before_command() -> Callable[..., None]:
+    """A callback that takes the options of every command before its name too, and leaves them in the context."""
+
+    def callback(ctx: typer.Context, **given: Any) -> None:
+        ctx.obj = _taken(Common, given)
+
+    _sign(callback, _options_of(Common))
+    return callback
+
+
+def _sign(function: Callable[..., object], parameters: Iterable[inspect.Parameter]) -> None:
+    """Give the function, which takes a context and keywords, the parameters that its options are made of."""
+    context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
+    function.__signature__ = inspect.Signature([context, *keywords])  # type: ignore[attr-defined]  # what inspect reads
+    function.__annotations__ = {each.name: each.annotation for each in (context, *keywords)}
+
+
+def _is_bundle(annotation: object) -> bool:
+    return dataclasses.is_dataclass(annotation) and annotation is not Console
+
+
+def _options_of(bundle: type) -> Iterator[inspect.Parameter]:
+    for each in dataclasses.fields(bundle):
+        yield inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
+
+
+def _taken(bundle: type[Bundle], given: dict[str, Any]) -> Bundle:
+    return bundle(**{each.name: given.pop(each.name) for each in dataclasses.fields(bundle)})  # type: ignore[arg-type]  # a data class
+
+
+@contextlib.contextmanager
+def in_folder(folder: Path | None) -> Iterator[None]:
+    """Run in another folder.
+
+    Raises:
+        Stop: there is no such folder.
+    """
+    if folder is None:
+        yield
+        return
+    try:
+        change = contextlib.chdir(folder)
+        change.__enter__()
+    except OSError as error:
+        raise Stop(f"-C {folder}: {(error.strerror or str(error)).lower()}") from None
+    try:
+        yield
+    finally:
+        change.__exit__(None, None, None)

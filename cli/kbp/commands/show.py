@@ -1,0 +1,55 @@
+"""`kbp show`: all there is to know of one prompt."""
+
+import json
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from kbp.commands.choice import choose
+from kbp.commands.console import DONE, Console, Stop
+from kbp.commands.options import Sources, bad_choice
+from kbp.files import PromptFile
+from kbp.output.prompts import mcp_prompt, page
+
+
+def _as_json(file: PromptFile, color: bool) -> str:
+    """The MCP Prompt object; what kbp adds stands in its `_meta`."""
+    prompt = file.prompt
+    return json.dumps(mcp_prompt(prompt) if prompt else {}, ensure_ascii=False, indent=2) + "\n"
+
+
+def _path(file: PromptFile, color: bool) -> str:
+    return file.path + "\n"
+
+
+FORMATS: dict[str, Callable[[PromptFile, bool], str]] = {"text": page, "json": _as_json, "path": _path}
+SOURCE = "source"
+
+
+def show(
+    console: Console,
+    sources: Sources,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A prompt's name, or a path.", show_default=False)],
+    format: Annotated[
+        str, typer.Option("-f", "--format", metavar="text|json|source|path", help="What is printed of the prompt.")
+    ] = "text",
+) -> int:
+    r"""Show what one prompt publishes, and how it is read.
+
+    Also why it is read as that dialect, which keys are dropped, and its body.
+
+    \b
+      kbp show debug
+      kbp show prompts/debug.md --format json     the MCP Prompt object
+      kbp show debug --format path
+    """
+    faults = [*sources.faults(), *bad_choice("--format", format, (*FORMATS, SOURCE))]
+    if faults:
+        raise Stop(faults)
+    file = choose(name, sources, console)
+    if format == SOURCE:
+        console.print_text(file.document.text)
+    else:
+        console.print(FORMATS[format](file, console.use_color))
+    return DONE

@@ -1,0 +1,60 @@
+"""What lint says: findings of rules, and diagnostics that place them in files."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kbp.text import Lines, Position, Span
+
+
+class Severity(StrEnum):
+    """How bad a finding is: a client drops or misreads the file; it is surely not meant; it is worth knowing."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule yields: where, what is wrong, and what to do. A `severity` goes over the rule's."""
+
+    span: Span
+    message: str
+    help: str | None = None
+    severity: Severity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A finding with its rule and file."""
+
+    rule: str
+    severity: Severity
+    path: str
+    lines: Lines
+    span: Span
+    message: str
+    help: str | None = None
+
+    @property
+    def start(self) -> Position:
+        """Line and column of its first character."""
+        return self.lines.position(self.span.start)
+
+    @property
+    def end(self) -> Position:
+        """Line and column just after its last character."""
+        return self.lines.position(self.span.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a lint run found: the diagnostics in order, how many files were read, and how many of them were refused."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    files: int
+    refused: int
+
+    def count(self, severity: Severity) -> int:
+        """How many diagnostics are of that severity."""
+        return sum(diagnostic.severity is severity for diagnostic in self.diagnostics)

@@ -1,0 +1,163 @@
+"""What a dialect is, and what all of them share: text keys, client placeholders, one scan of the body."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Literal
+
+from kbp.document import Document
+from kbp.frontmatter import Entry
+from kbp.model import Kind, Placeholder, Template
+from kbp.text import Problem, Span, squeeze, with_unix_line_ends
+
+STOCK_HINT = "Everything typed after the command."
+
+Ability = Literal[
+    "declared arguments", "argument description", "required", "default", "free text", "positions", "title"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a dialect makes of a document: a template, and its problems. Without a template these refuse the file."""
+
+    template: Template | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One spelling of prompt files.
+
+    Attributes:
+        name: the word for it in options and output.
+        title: what it is, for a person.
+        parse: the template in a document whose frontmatter could be read.
+        owns_path: why a path (relative to its root, and whether a manifest declares it a command) makes a file its own,
+        or None. owns_frontmatter: why the keys do, or None. owns_body: why the live placeholders of the body do, or
+        None. foreign: its placeholders in a text of another dialect that a person surely meant for this one. spell: how
+        it writes the argument of that name, None when it cannot. expresses: what it can say.
+    """
+
+    name: str
+    title: str
+    parse: Callable[[Document], Parsed]
+    owns_path: Callable[[PurePosixPath, bool], str | None]
+    owns_frontmatter: Callable[[Document], str | None]
+    owns_body: Callable[[Document], str | None]
+    foreign: Callable[[Document], Iterator[Placeholder]]
+    spell: Callable[[str], str | None]
+    expresses: frozenset[Ability]
+    aliases: tuple[str, ...] = field(default=())
+
+
+def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The problems by where they stand."""
+    return tuple(sorted(problems, key=lambda problem: problem.span))
+
+
+def nothing_owned(path: PurePosixPath, declared: bool) -> str | None:
+    """No path is the dialect's own."""
+    return None
+
+
+def text_of(document: Document, key: str, problems: list[Problem]) -> str | None:
+    """The value of a text key on one line; None when it is absent, null or blank. A list or mapping is a problem."""
+    entry = document.frontmatter.get(key)
+    if entry is None or entry.value.is_null:
+        return None
+    if entry.value.text is None:
+        problems.append(wrong_type(entry, "text"))
+        return None
+    return squeeze(entry.value.text) or None
+
+
+def description_of(document: Document, problems: list[Problem], remarks: list[Problem]) -> str | None:
+    """The `description` on one line. A blank one is a remark: it counts as absent, and VS Code calls it an error."""
+    entry = document.frontmatter.get("description")
+    description = text_of(document, "description", problems)
+    if entry is not None and description is None and entry.value.text is not None:
+        remarks.append(
+            Problem("key-type", entry.key_span, "`description` is blank", "say what the prompt does, or remove the key")
+        )
+    return description
+
+
+def name_remarks(document: Document) -> Iterator[Problem]:
+    """The remark on a `name` that is a list or mapping: no client can use it, and none needs it."""
+    entry = document.frontmatter.get("name")
+    if entry is not None and entry.value.text is None and not entry.value.is_null:
+        yield wrong_type(entry, "text")
+
+
+def hint_of(document: Document, problems: list[Problem]) -> str | None:
+    """The `argument-hint` on one line, a list joined with blanks; None when it is absent, null or blank."""
+    entry = document.frontmatter.get("argument-hint")
+    if entry is None or entry.value.items is None:
+        return text_of(document, "argument-hint", problems)
+    texts = [item.text for item in entry.value.items if not item.is_null]
+    if None in texts:
+        problems.append(wrong_type(entry, "text or a list of texts"))
+    return squeeze(" ".join(text for text in texts if text is not None)) or None
+
+
+def wrong_type(entry: Entry, wanted: str) -> Problem:
+    """The fault of a key that holds a list or mapping where something else is wanted."""
+    kind = "a mapping" if entry.value.items is None else "a list" if entry.value.items else "an empty list"
+    if wanted.endswith("texts") and entry.value.items:
+        kind = "a list that holds more than texts"
+    return Problem(
+        "key-type", entry.key_span, f"`{entry.key}` is {kind}, not {wanted}", "write it as text, in quotes if need be"
+    )
+
+
+def dropped(document: Document, used: tuple[str, ...]) -> tuple[str, ...]:
+    """The keys that the dialect has no use for over MCP, in file order."""
+    return tuple(key for key in document.frontmatter if key not in used)
+
+
+# What only a client can resolve. Each alternative opens with its own character, which keeps the scan fast.
+_CLIENT = (
+    r"(?P<client>\$\{(?:CLAUDE_[A-Z_]+|selection|selectedText|file[A-Za-z]*|workspaceFolder[A-Za-z]*|relativeFile[A-Za-z]*)\}"
+    r"|#(?:file|tool):[^\s#`$]+"
+    r"|@(?<![^\s(\[\"'`]@)(?:[A-Za-z0-9_.~-]*/)*[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)"
+    r"|(?P<shell>!(?<![^\s]!)`(?=(?P<command>[^`\r\n]+)`)|```!(?=[ \t]*(?:\r\n|\r|\n)))"
+)
+
+
+def scanner(own: str) -> re.Pattern[str]:
+    """One pattern that finds the placeholders a dialect spells itself, with named groups, and those of the clients."""
+    return re.compile(f"{own}|{_CLIENT}")
+
+
+def scan(
+    document: Document, pattern: re.Pattern[str], own: Callable[[re.Match[str]], Placeholder | None]
+) -> tuple[str | Placeholder, ...]:
+    """The body as text and placeholders, in one pass. `own` makes a placeholder of a match that is not a client's."""
+    text, at = document.text, document.body_start
+    parts: list[str | Placeholder] = []
+    for match in pattern.finditer(text, at):
+        if match.start() < at:  # inside the placeholder before
+            continue
+        found = client_placeholder(match) or own(match)
+        if found is None or found.span.start < at:
+            continue
+        if found.span.start > at:
+            parts.append(with_unix_line_ends(text[at : found.span.start]))
+        parts.append(found)
+        at = found.span.end
+    if at < len(text):
+        parts.append(with_unix_line_ends(text[at:]))
+    return tuple(parts)
+
+
+def client_placeholder(match: re.Match[str]) -> Placeholder | None:
+    """The placeholder of a match that only a client can resolve, None when the match is the dialect's own."""
+    span = Span(match.start(), match.end())
+    if match.lastgroup is None or not (match["client"] or match["shell"]):
+        return None
+    if match["shell"]:
+        return Placeholder(Kind.SHELL, match[0], span, hint=match["command"])
+    kind = Kind.PLUGIN_ROOT if match[0] == "${CLAUDE_PLUGIN_ROOT}" else Kind.CLIENT
+    return Placeholder(kind, match[0], span)

@@ -1,0 +1,184 @@
+"""The Claude dialect: the command files of Claude Code (2.1.332), read as the MCP prompt they become."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
+
+from kbp.dialects.base import (
+    STOCK_HINT,
+    Dialect,
+    Parsed,
+    description_of,
+    dropped,
+    hint_of,
+    in_file_order,
+    name_remarks,
+    scan,
+    scanner,
+)
+from kbp.document import Document
+from kbp.frontmatter import Value
+from kbp.model import FREE_TEXT, Argument, Kind, Placeholder, Template
+from kbp.text import Problem, Span, split_white
+
+APPEND = "\n\nARGUMENTS: "
+
+_SCANNER = scanner(r"(?P<dollar>\$(?=[^\s{]))")
+_BUILT_IN = re.compile(r"\$(?:(?P<free>ARGUMENTS)(?:\[(?P<word>[0-9]+)\])?|(?P<index>[0-9]+)(?![A-Za-z0-9_]))")
+_AMOUNT = re.compile(r"\$[0-9]+\.[0-9]")
+_WORD_FOLLOWS = re.compile(r"[A-Za-z0-9_\[]")
+# The numbers, booleans and nulls of the YAML 1.2 core schema, which the client does not take for names.
+_NOT_TEXT = re.compile(
+    r"~|null|Null|NULL|true|True|TRUE|false|False|FALSE"
+    r"|[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+"
+    r"|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
+
+
+def parse(document: Document) -> Parsed:
+    """The template of a Claude Code command; arguments that are not names, and keys of a wrong type, refuse it."""
+    problems: list[Problem] = []
+    remarks = list(name_remarks(document))
+    names = _names(document, problems)
+    hint = hint_of(document, problems)
+    description = description_of(document, problems, remarks)
+    if problems:
+        return Parsed(None, in_file_order(problems))
+    positions = tuple(name for name, _ in names)
+    body = scan(document, _SCANNER, _reader(document.text, positions))
+    first: dict[str, Span] = {}
+    for name, span in names:
+        if name in first:
+            message = f"`{name}` is declared twice: the later one counts for `$N` alone and shifts the rest"
+            remarks.append(Problem("duplicate-argument", span, message, "rename one of them"))
+        first.setdefault(name, span)
+    arguments = tuple(Argument(name, span=span) for name, span in first.items())
+    declares_it = FREE_TEXT in positions
+    shows_it = any(isinstance(part, Placeholder) and part.kind in (Kind.FREE_TEXT, Kind.POSITION) for part in body)
+    if not declares_it and (not names or shows_it):
+        arguments += (Argument(FREE_TEXT, hint or STOCK_HINT),)
+    free_text = FREE_TEXT if any(argument.name == FREE_TEXT for argument in arguments) else None
+    return Parsed(
+        Template(
+            description=description,
+            arguments=arguments,
+            body=body,
+            positions=positions,
+            free_text=free_text,
+            append=None if declares_it else APPEND,
+            dropped=dropped(document, ("description", "arguments", "argument-hint")),
+        ),
+        in_file_order(remarks),
+    )
+
+
+def _names(document: Document, problems: list[Problem]) -> list[tuple[str, Span]]:
+    """The declared names with their places, repeated ones too."""
+    entry = document.frontmatter.get("arguments")
+    if entry is None or entry.value.is_null:
+        return []
+    if entry.value.items is None and _is_text(entry.value):
+        return [(name, entry.value.span) for name in split_white(entry.value.text or "")]
+    items = entry.value.items
+    if items is None or not all(_is_text(item) and item.text for item in items):
+        objects = bool(items) and any(item.mapping is not None for item in items or ())
+        shape = "holds objects" if objects else "is not a list of names"
+        message = f"`arguments` {shape}: Claude Code discards what is not text and shifts the rest"
+        help = "write the names alone, `arguments: [app, since]`" + (
+            ", or have the file read as kb: `--dialect kb`, or outside a `commands` folder"
+            if objects
+            else ", a number in quotes"
+        )
+        problems.append(Problem("arguments-shape", entry.key_span, message, help))
+        return []
+    return [(item.text or "", item.span) for item in items]
+
+
+def _is_text(value: Value) -> bool:
+    return value.text is not None and not (value.is_plain and _NOT_TEXT.fullmatch(value.text))
+
+
+def _reader(text: str, names: tuple[str, ...]) -> Callable[[re.Match[str]], Placeholder | None]:
+    """What makes a placeholder of a dollar: declared names first, the longest of them, then the built-in ones."""
+    longest: dict[str, list[str]] = {}
+    for name in sorted(set(names), key=len, reverse=True):
+        longest.setdefault(name[0], []).append(name)
+
+    def read(match: re.Match[str]) -> Placeholder | None:
+        start = match.start()
+        escaped = text[start - 1 : start] == "\\" and text[start - 2 : start - 1] != "\\"
+        found = _declared(text, start, longest.get(text[start + 1], [])) or _built_in(text, start)
+        if escaped and (found or _AMOUNT.match(text, start)):
+            end = found.span.end if found else start + 1
+            return Placeholder(Kind.ESCAPED, text[start - 1 : end], Span(start - 1, end))
+        return found
+
+    return read
+
+
+def _declared(text: str, start: int, names: list[str]) -> Placeholder | None:
+    for name in names:
+        end = start + 1 + len(name)
+        if text.startswith(name, start + 1) and not _WORD_FOLLOWS.match(text, end):
+            return Placeholder(Kind.NAMED, text[start:end], Span(start, end), name=name)
+    return None
+
+
+def _built_in(text: str, start: int) -> Placeholder | None:
+    match = _BUILT_IN.match(text, start)
+    if not match or _AMOUNT.match(text, start):
+        return None
+    span, index = Span(match.start(), match.end()), match["word"] or match["index"]
+    if index is None:
+        return Placeholder(Kind.FREE_TEXT, match[0], span)
+    return Placeholder(Kind.POSITION, match[0], span, index=int(index.lstrip("0")[:9] or "0"))
+
+
+def _live(document: Document) -> Iterator[Placeholder]:
+    """The built-in placeholders of the body that no backslash escapes."""
+    for part in scan(document, _SCANNER, _reader(document.text, ())):
+        if isinstance(part, Placeholder) and part.kind in (Kind.FREE_TEXT, Kind.POSITION):
+            yield part
+
+
+def _owns_path(path: PurePosixPath, declared: bool) -> str | None:
+    if "commands" in path.parts[:-1]:
+        return "found under commands/"
+    return "declared as a command" if declared else None
+
+
+def _owns_frontmatter(document: Document) -> str | None:
+    if "argument-hint" in document.frontmatter:
+        return "key argument-hint"
+    entry = document.frontmatter.get("arguments")
+    if entry is None:
+        return None
+    items = entry.value.items
+    named = all(item.mapping is None for item in items) if items else bool(entry.value.text)
+    return "arguments are names" if named and (items or entry.value.text) else None
+
+
+def _owns_body(document: Document) -> str | None:
+    return next((f"placeholder {placeholder.raw}" for placeholder in _live(document)), None)
+
+
+def _foreign(document: Document) -> Iterator[Placeholder]:
+    # `$1` alone is shell, SQL or money in the other dialects.
+    return (placeholder for placeholder in _live(document) if "ARGUMENTS" in placeholder.raw)
+
+
+def _spell(name: str) -> str | None:
+    return "$ARGUMENTS" if name == FREE_TEXT else f"${name}"
+
+
+DIALECT = Dialect(
+    name="claude",
+    title="Claude Code commands",
+    parse=parse,
+    owns_path=_owns_path,
+    owns_frontmatter=_owns_frontmatter,
+    owns_body=_owns_body,
+    foreign=_foreign,
+    spell=_spell,
+    expresses=frozenset({"declared arguments", "free text", "positions"}),
+)

@@ -1,0 +1,50 @@
+"""Text made safe for a terminal, and its width in cells."""
+
+import re
+
+# Control characters but newline and tab, what turns the direction of writing, line separators, and lone surrogates.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_UNSAFE_OR_BREAK = re.compile(_UNSAFE.pattern[:-1] + "\n\t]")
+_NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match[0]
+    code = ord(character)
+    return _NAMED.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def safe(text: str) -> str:
+    r"""The text with what could steer a terminal spelt out, as `\x1b`; newlines and tabs stay."""
+    return _UNSAFE.sub(_escaped, text)
+
+
+def safe_line(text: str) -> str:
+    """The same on one line: newlines and tabs are spelt out as well."""
+    return _UNSAFE_OR_BREAK.sub(_escaped, text)
+
+
+def width(text: str) -> int:
+    """How many terminal cells the text takes on one line."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def fit(text: str, cells: int) -> str:
+    """The text cut to at most `cells` cells, an ellipsis showing the cut."""
+    if width(text) <= cells:
+        return text
+    kept = text[: max(cells - 1, 0)]
+    while kept and width(kept) > cells - 1:
+        kept = kept[:-1]
+    return kept + "…" if cells > 0 else ""
+
+
+def pad(text: str, cells: int) -> str:
+    """The text filled up with blanks to `cells` cells."""
+    return text + " " * (cells - width(text))

@@ -1,0 +1,257 @@
+"""Why a frontmatter block is not YAML: the parser's complaint turned into the fault that its author made.
+
+Nearly all broken blocks of real prompt files have one cause on one line. Each candidate line is repaired for a trial;
+the block reads again when the cause was found, and what was repaired is what is reported.
+"""
+
+import re
+from dataclasses import dataclass, replace
+
+import yaml
+
+from kbp.frontmatter import LOADER, Block, TooDeep, Value, check, compose, key_that_is, quoted, unquoted
+from kbp.text import LINE_END, Lines, Problem, Span
+
+# A larger broken block gets the parser's own words: the trials below read it again and again.
+MAX_EXPLAINED = 64 * 1024
+_MAX_TRIALS = 20
+
+_KEY_LINE = re.compile(
+    r"(?P<lead>[ \t]*(?:-[ ]+)*)(?P<key>[\w.$-]+|\"[^\"]*\"|'[^']*')[ \t]*:[ \t]+(?P<value>\S.*?)[ \t]*$"
+)
+_KEY_ALONE = re.compile(r"[ \t]*(?:-[ ]+)*(?:[^\s:#][^:#]*|\"[^\"]*\"|'[^']*')[ \t]*:(?:[ \t]|$)")
+_LIST_KEYS = ("tools", "allowed-tools", "disallowed-tools", "arguments")
+_BLOCK_HEADER = re.compile(r"[|>][-+0-9]*(?:[ \t]+#.*)?$")
+_CAUSES = {
+    "[": "a value that opens with `[` is a list, and nothing may follow it",
+    "{": "a value that opens with `{` is a mapping, and nothing may follow it",
+    "*": "a value that opens with `*` is an alias",
+    "&": "a value that opens with `&` is an anchor",
+    "!": "a value that opens with `!` is a YAML tag",
+    "|": "a value that opens with `|` is a block of text, which starts on the next line",
+    ">": "a value that opens with `>` is a block of text, which starts on the next line",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Repair:
+    """The line that was repaired for a trial, what it became, and the fault that this stands for."""
+
+    number: int
+    line: str
+    problem: Problem
+
+
+def explain(block: Block, error: yaml.YAMLError | TooDeep) -> tuple[Problem, ...]:
+    """The faults of a block that `compose` refused with `error`, in file order."""
+    if isinstance(error, TooDeep):
+        span = Span(block.shift + error.offset, block.shift + error.offset + 1)
+        return (Problem("frontmatter-syntax", span, "not read: nested deeper than 100 levels", "flatten the block"),)
+    if len(block.source) > MAX_EXPLAINED:
+        return (_in_the_parsers_words(block, error, Lines(block.source)),)
+    return _Explanation(block).faults(error)
+
+
+class _Explanation:
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.lines = Lines(block.source)
+        self.texts = [self.lines.line(number) for number in range(1, len(self.lines) + 1)]
+        self.repairs: dict[int, _Repair] = {}
+
+    def faults(self, error: yaml.YAMLError) -> tuple[Problem, ...]:
+        tab = self._tab(error)
+        if tab:
+            return (tab,)
+        self._repair_top_lines()
+        rest = self._error()
+        for _ in range(_MAX_TRIALS):
+            if rest is None or not self._repair_at(rest):
+                break
+            rest = self._error()
+        found = [repair.problem for repair in self.repairs.values()]
+        if rest is not None:
+            found.append(_in_the_parsers_words(replace(self.block, source=self._text()), rest, self.lines))
+        return tuple(sorted(found, key=lambda problem: problem.span))
+
+    def _text(self) -> str:
+        """The block with the repairs made; every line keeps its number."""
+        ends = [*LINE_END.findall(self.block.source), ""]
+        lines = (self.repairs[n].line if n in self.repairs else text for n, text in enumerate(self.texts, start=1))
+        return "".join(line + end for line, end in zip(lines, ends, strict=True))
+
+    def _error(self) -> yaml.YAMLError | None:
+        return _error_of(replace(self.block, source=self._text()).text)
+
+    def _repair(self, number: int, line: str, problem: Problem) -> bool:
+        self.repairs[number] = _Repair(number, line, problem)
+        return True
+
+    # Tabs
+
+    def _tab(self, error: yaml.YAMLError) -> Problem | None:
+        mark = _mark(_worded(self.block, error))
+        if mark is None or mark.index >= len(self.block.source) or self.block.source[mark.index] != "\t":
+            return None
+        line = self.lines.span(self.lines.position(mark.index).line)
+        lead = self.block.source[line.start : mark.index]
+        if lead.strip(" \t"):
+            return None
+        indent = re.match(r"[ \t]*", self.block.source[line.start : line.end])
+        end = line.start + (indent.end() if indent else 0)
+        span = Span(line.start + self.block.shift, end + self.block.shift)
+        return Problem("tab-indent", span, "not YAML: a tab cannot indent", "indent with blanks")
+
+    # Lines that are broken by themselves
+
+    def _repair_top_lines(self) -> None:
+        for number, text in enumerate(self.texts, start=1):
+            match = _KEY_LINE.match(text)
+            if match and not match["lead"] and not self._goes_on(number) and self._is_broken(match):
+                self._quote(number, match)
+
+    def _goes_on(self, number: int) -> bool:
+        """Whether the next line continues the value of this one."""
+        following = self.texts[number : number + 1]
+        return bool(following) and following[0][:1] in (" ", "\t") and bool(following[0].strip())
+
+    def _is_broken(self, match: re.Match[str]) -> bool:
+        """Whether the line is no YAML alone, and quoting its value mends it without changing its kind."""
+        value = match["value"]
+        if value[0] in "\"'#" or _BLOCK_HEADER.match(value) or (match["key"] in _LIST_KEYS and value[0] in "[{"):
+            return False
+        if value[0] == "*" and re.search(rf"&{re.escape(value[1:])}(?!\S)", self.block.source):
+            return False
+        alone = Block(f"{match['key']}: {value}", 0, self.block.restore)
+        if _error_of(alone.text) is not None:
+            return _error_of(f"{match['key']}: {quoted(value)}") is None
+        node = compose(alone.text)
+        return node is not None and any(problem.rule != "key-type" for problem in check(Value(node, alone)))
+
+    def _quote(self, number: int, match: re.Match[str]) -> bool:
+        value = match["value"]
+        start = self.lines.span(number).start + match.start("value") + self.block.shift
+        if value.startswith("{{"):
+            cause = "a value that opens with `{{` is a mapping inside a mapping"
+        elif value[0] in "@`%":
+            cause = f"no value can open with `{value[0]}`"
+        else:
+            cause = _CAUSES.get(value[0], "`: ` inside an unquoted value starts a mapping")
+        problem = unquoted(cause, Span(start, start + len(value)), self.block, match["key"].strip("\"'"))
+        text = self.texts[number - 1]
+        line = text[: match.start("value")] + quoted(value) + text[match.end("value") :]
+        return self._repair(number, line, problem)
+
+    # Lines that are broken where they stand
+
+    def _repair_at(self, error: yaml.YAMLError) -> bool:
+        """Repair the line that the error points at, if it is of a known kind."""
+        lines = Lines(self._text())
+        for mark in _marks(_worded(replace(self.block, source=lines.text), error)):
+            number = min(lines.position(mark.index).line, len(self.texts))
+            if number not in self.repairs and self._repair_line(number):
+                return True
+        return False
+
+    def _repair_line(self, number: int) -> bool:
+        text = self.texts[number - 1]
+        match = _KEY_LINE.match(text)
+        if match:
+            return (
+                bool(match["lead"])
+                and not self._goes_deeper(number)
+                and self._is_broken(match)
+                and self._quote(number, match)
+            )
+        span = self.lines.span(number)
+        place = Span(span.start + self.block.shift, span.start + len(text.rstrip()) + self.block.shift)
+        if re.fullmatch(r"\{.*\}|\[.*\]", text.strip()):
+            return self._repair(number, "#", key_that_is("a mapping" if text.lstrip()[0] == "{" else "a list", place))
+        if text[:1] in " \t-#" or _KEY_ALONE.match(text) or not self._follows_a_value(number):
+            return False
+        problem = Problem(
+            "indented-continuation",
+            place,
+            f"not YAML: `{text[:40].rstrip()}` goes on with the value above, but starts in column 1",
+            "indent the line",
+        )
+        return self._repair(number, "  " + text, problem)
+
+    def _goes_deeper(self, number: int) -> bool:
+        """Whether the next line stands deeper than the key of this one, and so continues its value."""
+        here = re.match(r"[ ]*(?:-[ ]+)*", self.texts[number - 1])
+        below = re.match(r"[ ]*", self.texts[number]) if number < len(self.texts) else None
+        return bool(here and below and self.texts[number].strip() and below.end() > here.end())
+
+    def _follows_a_value(self, number: int) -> bool:
+        above = [text for text in self.texts[: number - 1] if text.strip()]
+        return bool(above) and (number - 1 in self.repairs or bool(_KEY_LINE.match(above[-1])) or above[-1][:1] == " ")
+
+
+def _error_of(text: str) -> yaml.YAMLError | None:
+    try:
+        compose(text)
+    except yaml.YAMLError as error:
+        return error
+    except TooDeep:
+        return None
+    return None
+
+
+def _worded(block: Block, error: yaml.YAMLError) -> yaml.YAMLError:
+    """The same complaint from PyYAML's own parser, which says more than libyaml and places it better."""
+    if len(block.source) > MAX_EXPLAINED or LOADER is yaml.SafeLoader:
+        return error
+    # libyaml takes a tab between words, PyYAML does not: only those that indent may be complained of.
+    text = re.sub(r"(?m)(?<=[^\s])[ \t]+", lambda blanks: " " * len(blanks[0]), block.text)
+    try:
+        yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as worded:
+        return worded
+    except RecursionError:
+        return error
+    return error
+
+
+def _marks(error: yaml.YAMLError) -> list[yaml.Mark]:
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return []
+    return [mark for mark in (error.context_mark, error.problem_mark) if mark is not None]
+
+
+def _mark(error: yaml.YAMLError) -> yaml.Mark | None:
+    """Where the fault stands: the context, unless that is the whole mapping or list around it."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return None
+    whole = error.context is None or ("block" in error.context and "scalar" not in error.context)
+    return error.problem_mark if whole or error.context_mark is None else error.context_mark
+
+
+def _in_the_parsers_words(block: Block, error: yaml.YAMLError, lines: Lines) -> Problem:
+    worded = _worded(block, error)
+    mark = _mark(worded)
+    if isinstance(worded, yaml.reader.ReaderError):
+        offset = next(
+            (at for at, character in enumerate(block.source) if yaml.reader.Reader.NON_PRINTABLE.match(character)), 0
+        )
+        reason = "a control character is not allowed"
+    else:
+        offset = mark.index if mark else 0
+        reason = _reason(worded)
+    position = Lines(block.source).position(min(offset, len(block.source)))
+    number = min(position.line, len(lines))
+    while number > 1 and not lines.line(number).strip():
+        number -= 1
+    line = lines.span(number)
+    start = (
+        min(line.start + position.column - 1, max(line.end - 1, line.start)) if number == position.line else line.start
+    )
+    span = Span(start + block.shift, max(line.end, start + 1) + block.shift)
+    help = "Claude Code drops every key and sends the whole body; other readers skip the file"
+    return Problem("frontmatter-syntax", span, f"not YAML: {reason}", help)
+
+
+def _reason(error: yaml.YAMLError) -> str:
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return str(error).splitlines()[0]
+    return ", ".join(part for part in (error.context, error.problem) if part)

@@ -1,0 +1,199 @@
+"""One prompt file loaded: read, its dialect found, its template parsed."""
+
+import os
+import stat
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from kbp import document as documents
+from kbp.dialects import Detection, detect
+from kbp.dialects.base import Dialect
+from kbp.document import Document
+from kbp.model import Prompt, Template
+from kbp.text import Problem, Span
+
+MARKERS = (".claude-plugin", ".git", "kbp.toml", ".kbp.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a prompt file was found.
+
+    Attributes:
+        path: the file.
+        root: the folder that its path is relative to: its plugin, project or user folder.
+        declared: whether a manifest or marketplace declares it a command.
+        outright: whether it was named itself, not found in a folder.
+        level: which kind of source it was found in, the strongest first; equal names of a weaker one are shadowed.
+    """
+
+    path: Path
+    root: Path
+    declared: bool = False
+    outright: bool = False
+    level: int = 0
+
+    @property
+    def relative(self) -> PurePosixPath:
+        """The path below the root; the bare name when it lies elsewhere."""
+        try:
+            return PurePosixPath(self.path.relative_to(self.root).as_posix())
+        except ValueError:
+            return PurePosixPath(self.path.name)
+
+
+@dataclass(frozen=True)
+class PromptFile:
+    """A file and what it is: a prompt (`template`), refused (`problems`), or no prompt file (`is_prompt` False).
+
+    Attributes:
+        place: where it was found.
+        document: its text with positions.
+        detection: its dialect, and why.
+        template: what it publishes and how it renders; None when it is refused or no prompt.
+        problems: why it is refused, in file order; of a prompt, what is wrong with it all the same.
+        library: the library it is served under.
+    """
+
+    place: Place
+    document: Document
+    detection: Detection
+    template: Template | None = None
+    problems: tuple[Problem, ...] = ()
+    library: str | None = None
+    path: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", shown(self.place.path))
+
+    @property
+    def is_prompt(self) -> bool:
+        """Whether this is a prompt file, refused or not."""
+        return self.detection.is_prompt
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether it is a prompt file that does not become a prompt."""
+        return self.is_prompt and self.template is None
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """The dialect it is in; None for what is no prompt, or where a refused file left it open."""
+        return self.detection.dialect
+
+    @property
+    def name(self) -> str:
+        """The name it is exposed under: the stem, with the library in front when there is one."""
+        own = stem(self.place.path.name)
+        return f"{self.library}_{own}" if self.library else own
+
+    @cached_property
+    def prompt(self) -> Prompt | None:
+        """What an MCP client sees, None when it is refused or no prompt."""
+        if self.template is None or self.dialect is None:
+            return None
+        defaults = {
+            argument.name: argument.default for argument in self.template.arguments if argument.default is not None
+        }
+        meta = {
+            "kbp/path": self.path,
+            "kbp/dialect": self.dialect.name,
+            "kbp/why": self.detection.why,
+            "kbp/defaults": defaults,
+            "kbp/dropped": list(self.template.dropped),
+        }
+        return Prompt(self.name, self.template.title, self.template.description, self.template.arguments, meta)
+
+
+def stem(file_name: str) -> str:
+    """The name of a prompt without its ending: `.prompt.md` is cut as one, else the last extension."""
+    if file_name.endswith(".prompt.md"):
+        return file_name.removesuffix(".prompt.md")
+    return file_name.rpartition(".")[0] if "." in file_name else file_name
+
+
+def shown(path: Path) -> str:
+    """The path as a person at the current folder would type it."""
+    if not path.is_absolute():
+        return str(path)
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else os.path.relpath(path, here)
+
+
+def load(place: Place, *, given: Dialect | None = None, library: str | None = None) -> PromptFile:
+    """The prompt file at a place. Never raises on content: a file that cannot be read is refused.
+
+    Args:
+        place: where it lies.
+        given: the dialect that the command line or configuration says.
+        library: the library it is served under.
+    """
+    data = read_bytes(place.path)
+    document = Document("", problems=(data,)) if isinstance(data, Problem) else documents.read(data)
+    return understand(document, place, given=given, library=library)
+
+
+def understand(
+    document: Document, place: Place, *, given: Dialect | None = None, library: str | None = None
+) -> PromptFile:
+    """The prompt file that a document at a place is."""
+    detection = detect(document, place.relative, given=given, outright=place.outright, declared=place.declared)
+    if not detection.is_prompt:
+        return PromptFile(place, document, detection, library=library)
+    problems = document.problems or ((detection.problem,) if detection.problem else ())
+    if not stem(place.path.name):
+        message = f"`{place.path.name}` leaves no name for the prompt"
+        problems = (*problems, Problem("unusable-name", Span(0, 0), message, "give the file a name before its ending"))
+    if problems or detection.dialect is None:
+        return PromptFile(place, document, detection, problems=problems, library=library)
+    parsed = detection.dialect.parse(document)
+    return PromptFile(place, document, detection, parsed.template, parsed.problems, library)
+
+
+def read_bytes(path: Path) -> bytes | Problem:
+    """The bytes of a regular file, or why there are none. No more is read than a prompt file may have."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return _unreadable("a folder, not a file" if stat.S_ISDIR(status.st_mode) else "not a regular file")
+        with path.open("rb") as file:
+            data = file.read(documents.MAX_FILE + 1)
+    except OSError as error:
+        return _unreadable((error.strerror or str(error)).lower())
+    return data if len(data) <= documents.MAX_FILE else documents.too_large(documents.MAX_FILE)
+
+
+def _unreadable(reason: str) -> Problem:
+    return Problem("unreadable-file", Span(0, 0), f"cannot be read: {reason}")
+
+
+class Roots:
+    """Finds the root of a file: the nearest folder above it with a marker, else the folder that was given instead."""
+
+    def __init__(self, given: Path | None = None, plugins: frozenset[Path] = frozenset()) -> None:
+        self.given = given
+        self.plugins = plugins
+        self._known: dict[Path, Path | None] = {}
+
+    def root_of(self, path: Path, otherwise: Path) -> Path:
+        """The root of the file (or folder) at `path`."""
+        return self.given or self.marked(path.parent) or otherwise
+
+    def marked(self, folder: Path) -> Path | None:
+        """The nearest folder with a marker, from `folder` upwards."""
+        if folder not in self._known:
+            marked = folder in self.plugins or has_marker(folder)
+            self._known[folder] = folder if marked else self.marked(folder.parent) if folder != folder.parent else None
+        return self._known[folder]
+
+
+def has_marker(folder: Path) -> bool:
+    """Whether a project or plugin starts at the folder."""
+    if any((folder / marker).exists() for marker in MARKERS):
+        return True
+    try:
+        text = (folder / "pyproject.toml").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return any(line.strip().startswith(("[tool.kbp]", "[tool.kbp.")) for line in text.splitlines())

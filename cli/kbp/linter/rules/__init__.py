@@ -1,0 +1,33 @@
+"""The rules of lint, in the order in which they are listed."""
+
+from kbp.linter.rules import arguments, body, catalogue, frontmatter, keys
+from kbp.linter.rules.base import Rule
+
+RULES: dict[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        frontmatter.frontmatter_syntax,
+        frontmatter.unquoted_hint,
+        frontmatter.unquoted_value,
+        frontmatter.unclosed_frontmatter,
+        frontmatter.frontmatter_not_first,
+        frontmatter.indented_continuation,
+        frontmatter.tab_indent,
+        frontmatter.duplicate_key,
+        frontmatter.frontmatter_not_a_mapping,
+        frontmatter.not_utf8,
+        frontmatter.unreadable_file,
+        frontmatter.too_large,
+        keys.key_type,
+        keys.missing_description,
+        arguments.undeclared_placeholder,
+        arguments.unused_argument,
+        arguments.required_with_default,
+        arguments.duplicate_argument,
+        arguments.argument_entry,
+        arguments.arguments_shape,
+        body.foreign_placeholder,
+        catalogue.name_collision,
+        catalogue.unusable_name,
+    )
+}

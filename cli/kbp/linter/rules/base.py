@@ -1,0 +1,112 @@
+"""What a rule is: one function whose docstring is its manual."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kbp.diagnostics import Finding, Severity
+from kbp.files import PromptFile
+
+Check = Callable[[PromptFile], Iterator[Finding]]
+CheckAcross = Callable[[Sequence[PromptFile]], Iterator[tuple[PromptFile, Finding]]]
+
+_EXAMPLE = re.compile(
+    r"^(?P<kind>Bad|Good) `(?P<path>[^`]+)`(?P<raw> as bytes)?:\n\n(?P<text>(?:(?: {4}.*)?\n)+)", re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A file of a rule's manual: whether it is a good one, where it lies, and its bytes."""
+
+    is_good: bool
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One check and its manual.
+
+    Attributes:
+        name: its only id, in kebab case.
+        severity: that of its findings unless one says otherwise.
+        dialects: the dialects it looks at; empty: all.
+        refuses: whether a file with such a finding does not become a prompt.
+        manual: what it wants and why, with examples.
+        check: the findings in one file.
+        check_across: the findings in all files of a run together.
+        even_refused: whether it looks at files that are refused for another reason.
+    """
+
+    name: str
+    severity: Severity
+    dialects: tuple[str, ...]
+    refuses: bool
+    manual: str
+    check: Check | None = None
+    check_across: CheckAcross | None = None
+    even_refused: bool = False
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the manual."""
+        return self.manual.partition("\n")[0].removesuffix(".")
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """The files of the manual."""
+        return tuple(_example(match) for match in _EXAMPLE.finditer(self.manual + "\n"))
+
+
+def _example(match: re.Match[str]) -> Example:
+    text = "".join(line[4:] + "\n" for line in match["text"].rstrip("\n").splitlines())
+    data = text.encode("latin-1").decode("unicode_escape").encode("latin-1") if match["raw"] else text.encode()
+    return Example(match["kind"] == "Good", match["path"], data)
+
+
+def rule(severity: Severity, *, dialects: tuple[str, ...] = (), even_refused: bool = False) -> Callable[[Check], Rule]:
+    """Make a rule of a function over one file. It is named after the function and described by its docstring."""
+
+    def make(check: Check) -> Rule:
+        return Rule(_name(check), severity, dialects, False, _manual(check), check, even_refused=even_refused)
+
+    return make
+
+
+def found_in_reading(*, dialects: tuple[str, ...] = ()) -> Callable[[Check], Rule]:
+    """Make a rule that reports the problems of its name that reading and parsing left, most of which refuse the file.
+
+    The function may yield further findings.
+    """
+
+    def make(more: Check) -> Rule:
+        name = _name(more)
+
+        def check(file: PromptFile) -> Iterator[Finding]:
+            for problem in file.problems:
+                if problem.rule == name:
+                    yield Finding(problem.span, problem.message, problem.help)
+            yield from more(file)
+
+        return Rule(name, Severity.ERROR, dialects, True, _manual(more), check, even_refused=True)
+
+    return make
+
+
+def rule_across(severity: Severity, *, dialects: tuple[str, ...] = ()) -> Callable[[CheckAcross], Rule]:
+    """Make a rule of a function over all files of a run."""
+
+    def make(check: CheckAcross) -> Rule:
+        return Rule(_name(check), severity, dialects, False, _manual(check), check_across=check)
+
+    return make
+
+
+def _name(function: Callable[..., object]) -> str:
+    return function.__name__.replace("_", "-")
+
+
+def _manual(function: Callable[..., object]) -> str:
+    """The docstring without the indentation of its code; tabs of its examples stay."""
+    return "\n".join(line.removeprefix("    ") for line in (function.__doc__ or "").strip().splitlines())

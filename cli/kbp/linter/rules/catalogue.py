@@ -1,0 +1,98 @@
+"""Rules about names, over one file and over all of them."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from kbp.diagnostics import Finding, Severity
+from kbp.files import PromptFile, stem
+from kbp.library import colliding
+from kbp.linter.rules.base import found_in_reading, rule_across
+
+
+@rule_across(Severity.ERROR)
+def name_collision(files: Sequence[PromptFile]) -> Iterator[tuple[PromptFile, Finding]]:
+    """Two files must not give one name.
+
+    The name of a prompt is its file's, folders are no part of it. Within one plugin, one project or one library a
+    client merges equal names, and one of the two prompts is simply not there: kbp serves the first path in sorted
+    order.
+
+    Bad `commands/git/release.md`:
+
+        ---
+        description: Cut a release
+        ---
+        Cut release $ARGUMENTS.
+
+    Bad `commands/npm/release.md`:
+
+        ---
+        description: Publish a package
+        ---
+        Publish $ARGUMENTS.
+
+    Good `commands/git/release.md`:
+
+        ---
+        description: Cut a release
+        ---
+        Cut release $ARGUMENTS.
+
+    Good `commands/npm/publish.md`:
+
+        ---
+        description: Publish a package
+        ---
+        Publish $ARGUMENTS.
+    """
+    for group in colliding(files):
+        served, *others = group
+        for file in group:
+            rivals = ", ".join(other.path for other in others)
+            taken = f"taken by {served.path}, which is served"
+            if file is served:
+                taken = f"also given by {rivals}: this one is served"
+            first = file.document.lines.span(1)
+            yield file, Finding(first, f"the name `{file.name}` is {taken}", "rename one of them")
+
+
+@found_in_reading()
+def unusable_name(file: PromptFile) -> Iterator[Finding]:
+    """The name of a file must be one that a person can type as a command.
+
+    The name of a prompt is its file's without the ending: a file called `.md` or `.prompt.md` leaves none and is
+    refused. White space ends a command's name in Claude Code, VS Code turns most signs into dashes, and a colon cannot
+    be checked out on Windows. Letters of any script, digits, `_`, `-` and `.` are fine.
+
+    Bad `prompts/.prompt.md`:
+
+        ---
+        description: Nameless
+        ---
+        Go to ${input:place}.
+
+    Bad `prompts/go there.prompt.md`:
+
+        ---
+        description: Go there
+        ---
+        Go to ${input:place}.
+
+    Good `prompts/go.prompt.md`:
+
+        ---
+        description: Go somewhere
+        ---
+        Go to ${input:place}.
+    """
+    name = stem(file.place.path.name)
+    odd = sorted(set(re.sub(r"[\w.-]", "", name)))
+    if odd and file.template is not None:
+        signs = (
+            "white space"
+            if all(sign.isspace() for sign in odd)
+            else " ".join(f"`{sign}`" for sign in odd if not sign.isspace())
+        )
+        message = f"the name `{name}` holds {signs}, which not every client can type"
+        first = file.document.lines.span(1)
+        yield Finding(first, message, "use letters, digits, `_`, `-` and `.`", Severity.WARNING)

@@ -1,0 +1,318 @@
+"""Rules about the file and its frontmatter block."""
+
+import re
+from collections.abc import Iterator
+
+from kbp.diagnostics import Finding, Severity
+from kbp.files import PromptFile
+from kbp.frontmatter import Value
+from kbp.linter.rules.base import found_in_reading, rule
+from kbp.text import Span
+
+
+@found_in_reading()
+def frontmatter_syntax(file: PromptFile) -> Iterator[Finding]:
+    """The frontmatter must be valid YAML.
+
+    Claude Code tries to repair a broken block line by line; where it cannot, every key is lost and the body is sent
+    alone. VS Code reads some broken lines that no YAML parser takes. Every other reader skips the file, and so does
+    kbp: the parser's reason stands at its line and column. A tag that would build an object is refused in the same way,
+    and nothing is ever executed.
+
+    Bad `commands/ask.md`:
+
+        ---
+        description: "Ask the "why" question"
+        ---
+        Ask why $ARGUMENTS.
+
+    Good `commands/ask.md`:
+
+        ---
+        description: Ask the "why" question
+        ---
+        Ask why $ARGUMENTS.
+    """
+    yield from ()
+
+
+@found_in_reading(dialects=("claude", "copilot"))
+def unquoted_hint(file: PromptFile) -> Iterator[Finding]:
+    """An `argument-hint` that YAML cannot read as it stands must be quoted.
+
+    `[app]` is a list in YAML, and nothing may follow a list: `[app] [since]` breaks the whole block. This one line is
+    the commonest fault of real command files. Claude Code repairs it (not in a file with CRLF line ends), VS Code reads
+    it as a list and shows no hint, every other reader skips the file.
+
+    Bad `commands/rotate.md`:
+
+        ---
+        description: Rotate a key
+        argument-hint: [key-id] [--force]
+        ---
+        Rotate $ARGUMENTS.
+
+    Good `commands/rotate.md`:
+
+        ---
+        description: Rotate a key
+        argument-hint: "[key-id] [--force]"
+        ---
+        Rotate $ARGUMENTS.
+    """
+    yield from ()
+
+
+@found_in_reading()
+def unquoted_value(file: PromptFile) -> Iterator[Finding]:
+    """A value that YAML cannot read as it stands must be quoted.
+
+    A colon and a blank inside a value, or one of `@`, a back-tick, `*`, `&`, `!`, `%`, `{{` at its start, means
+    something else to YAML, and the whole block is lost with it. Claude Code and VS Code show the text as it was meant,
+    every other reader skips the file.
+
+    Bad `commands/triage.md`:
+
+        ---
+        description: Triage a ticket: label it, then answer
+        ---
+        Triage $ARGUMENTS.
+
+    Good `commands/triage.md`:
+
+        ---
+        description: "Triage a ticket: label it, then answer"
+        ---
+        Triage $ARGUMENTS.
+    """
+    yield from ()
+
+
+@found_in_reading()
+def unclosed_frontmatter(file: PromptFile) -> Iterator[Finding]:
+    """A frontmatter that is opened must be closed.
+
+    The block ends at a line of exactly three dashes that starts in column 1. Without one, Claude Code sends the keys to
+    the model as text, and VS Code takes the whole file for keys and sends nothing.
+
+    Bad `commands/open.md`:
+
+        ---
+        description: Open a ticket
+
+        Open a ticket for $ARGUMENTS.
+
+    Good `commands/open.md`:
+
+        ---
+        description: Open a ticket
+        ---
+        Open a ticket for $ARGUMENTS.
+    """
+    yield from ()
+
+
+_MAX_PREAMBLE = 50
+_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})[^`]*$")
+_COMMENT = re.compile(r"[ \t]*(?:#|<!--.*-->[ \t]*$)")
+_DASHES = re.compile(r"[ \t]*---[ \t]*$")
+_KEY = re.compile(r"[A-Za-z_][\w-]*[ \t]*:(?:[ \t]|$)")
+
+
+@rule(Severity.ERROR, even_refused=True)
+def frontmatter_not_first(file: PromptFile) -> Iterator[Finding]:
+    """The frontmatter must start on the very first line.
+
+    A blank line, a comment or an opening code fence before it, and every client takes the block for prose: the
+    description is lost and the keys are sent to the model.
+
+    Bad `commands/late.md`:
+
+        # Be late
+        ---
+        description: Say that I am late
+        ---
+        Say that I am late for $ARGUMENTS.
+
+    Good `commands/late.md`:
+
+        ---
+        description: Say that I am late
+        ---
+        Say that I am late for $ARGUMENTS.
+    """
+    if file.document.block is None and not file.document.problems:
+        span = misplaced_block(file)
+        if span:
+            message = "the frontmatter does not start on the first line: every client takes it for prose"
+            yield Finding(span, message, "remove what stands before it")
+
+
+def misplaced_block(file: PromptFile) -> Span | None:
+    """The opening dashes of a frontmatter that follows blank lines, comments or an opening fence."""
+    lines = file.document.lines
+    for number in range(1, min(len(lines), _MAX_PREAMBLE) + 1):
+        line = lines.line(number)
+        if _DASHES.match(line):
+            closes = any(_DASHES.match(lines.line(below)) for below in range(number + 2, len(lines) + 1))
+            opens = number < len(lines) and _KEY.match(lines.line(number + 1))
+            return lines.span(number) if number > 1 and opens and closes else None
+        if line.strip() and not _COMMENT.match(line) and not _FENCE.match(line):
+            return None
+    return None
+
+
+@found_in_reading()
+def indented_continuation(file: PromptFile) -> Iterator[Finding]:
+    """A value that goes on over several lines must be indented.
+
+    YAML takes a line in column 1 for a new key. Claude Code loses every key of such a block, and other readers skip the
+    file.
+
+    Bad `commands/wrap.md`:
+
+        ---
+        description: Wrap up what was done
+        and say what is left
+        ---
+        Wrap up $ARGUMENTS.
+
+    Good `commands/wrap.md`:
+
+        ---
+        description: Wrap up what was done
+          and say what is left
+        ---
+        Wrap up $ARGUMENTS.
+    """
+    yield from ()
+
+
+@found_in_reading()
+def tab_indent(file: PromptFile) -> Iterator[Finding]:
+    """YAML must be indented with blanks, not tabs.
+
+    VS Code accepts a tab, YAML parsers refuse the block.
+
+    Bad `commands/ship.md`:
+
+        ---
+        description: Ship it
+        allowed-tools:
+                - Read
+        ---
+        Ship $ARGUMENTS.
+
+    Good `commands/ship.md`:
+
+        ---
+        description: Ship it
+        allowed-tools:
+          - Read
+        ---
+        Ship $ARGUMENTS.
+    """
+    yield from ()
+
+
+@rule(Severity.ERROR, even_refused=True)
+def duplicate_key(file: PromptFile) -> Iterator[Finding]:
+    """A key must be given once.
+
+    Claude Code and kbp take the later of two equal keys, VS Code the first, and some parsers refuse the file.
+
+    Bad `commands/twice.md`:
+
+        ---
+        description: First
+        description: Second
+        ---
+        Do $ARGUMENTS.
+
+    Good `commands/twice.md`:
+
+        ---
+        description: Second
+        ---
+        Do $ARGUMENTS.
+    """
+    root = file.document.root
+    if root is None:
+        return
+    arguments = file.document.frontmatter.get("arguments")
+    for mapping in (root, *((arguments.value.items if arguments else None) or ())):
+        yield from _repeated(file, mapping)
+
+
+def _repeated(file: PromptFile, mapping: Value) -> Iterator[Finding]:
+    first: dict[str, Span] = {}
+    for entry in mapping.entries or ():
+        if entry.key == "<<":
+            continue
+        if entry.key in first:
+            line = file.document.lines.position(first[entry.key].start).line
+            message = (
+                f"`{entry.key}` is given twice, first on line {line}: Claude Code takes this one, VS Code the first"
+            )
+            yield Finding(entry.key_span, message, "remove one of them")
+        first.setdefault(entry.key, entry.key_span)
+
+
+@found_in_reading()
+def frontmatter_not_a_mapping(file: PromptFile) -> Iterator[Finding]:
+    """The frontmatter must be keys with values.
+
+    A list or a single text between the dashes says nothing to any client. A colon without a blank after it makes no
+    key.
+
+    Bad `prompts/tail.prompt.md`:
+
+        ---
+        description:Tail a log
+        ---
+        Tail ${input:log}.
+
+    Good `prompts/tail.prompt.md`:
+
+        ---
+        description: Tail a log
+        ---
+        Tail ${input:log}.
+    """
+    yield from ()
+
+
+@found_in_reading()
+def not_utf8(file: PromptFile) -> Iterator[Finding]:
+    r"""A prompt file must be UTF-8 text.
+
+    Bytes that are not UTF-8 and NUL bytes are refused: every client would show or send something else.
+
+    Bad `prompts/cafe.md` as bytes:
+
+        Find a caf\xe9.
+
+    Good `prompts/cafe.md`:
+
+        Find a café.
+    """
+    yield from ()
+
+
+@found_in_reading()
+def unreadable_file(file: PromptFile) -> Iterator[Finding]:
+    """A prompt file must be a file that can be read.
+
+    No permission, a file that went away while the folder was read, or something that is no regular file: it is named,
+    and the run goes on with the others.
+    """
+    yield from ()
+
+
+@found_in_reading()
+def too_large(file: PromptFile) -> Iterator[Finding]:
+    """A prompt file has at most 16 MiB, its frontmatter at most 1 MiB.
+
+    Larger files are not read: no person wrote them to be filled in, and no client would send them.
+    """
+    yield from ()

@@ -1,0 +1,114 @@
+"""What a prompt is, whichever dialect or server it came from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol
+
+from kbp.text import Span
+
+FREE_TEXT = "arguments"
+"""The name under which the text typed after a command is published."""
+
+
+class Kind(Enum):
+    """What a placeholder stands for."""
+
+    NAMED = "named"
+    POSITION = "position"
+    FREE_TEXT = "free text"
+    PLUGIN_ROOT = "plugin root"
+    CLIENT = "client"
+    SHELL = "shell"
+    ESCAPED = "escaped"
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """A place in a body that is not plain text.
+
+    `raw` is the text as written. `name` is the argument of a NAMED one, `index` the position of a POSITION, from 0.
+    `hint` is what the author wrote beside the name (Copilot), or the command of a SHELL line. CLIENT and SHELL
+    placeholders are only for a client to resolve and are always emitted raw; an ESCAPED one is emitted without its
+    backslash.
+    """
+
+    kind: Kind
+    raw: str
+    span: Span
+    name: str | None = None
+    index: int | None = None
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A named string that a person fills in.
+
+    `default` is None when there is none, `""` when an empty one is written. `span` is where a file declares it, None
+    when nothing does.
+    """
+
+    name: str
+    description: str | None = None
+    required: bool = False
+    default: str | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A prompt file understood: what it publishes and how its body is filled. It belongs to no dialect.
+
+    Attributes:
+        body: text and placeholders in order; its text has LF line ends.
+        positions: the declared names that a POSITION counts, repeated ones too; empty when it counts words of the free
+        text. free_text: the argument that holds what is typed after the command, None when the prompt has none. append:
+        what goes between the body and a free text that no placeholder shows; None: it is not appended. dropped: the
+        keys without a meaning over MCP, in file order, each once.
+    """
+
+    title: str | None = None
+    description: str | None = None
+    arguments: tuple[Argument, ...] = ()
+    body: tuple[str | Placeholder, ...] = ()
+    positions: tuple[str, ...] = ()
+    free_text: str | None = None
+    append: str | None = None
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def placeholders(self) -> tuple[Placeholder, ...]:
+        """The placeholders of the body, in order."""
+        return tuple(part for part in self.body if isinstance(part, Placeholder))
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt as an MCP client sees it. `meta` is its `_meta`."""
+
+    name: str
+    title: str | None = None
+    description: str | None = None
+    arguments: tuple[Argument, ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A role and one content block, the block being the JSON object of the wire."""
+
+    role: str
+    content: Mapping[str, Any]
+
+
+class PromptSource(Protocol):
+    """Where prompts come from."""
+
+    def prompts(self) -> Sequence[Prompt]:
+        """The prompts on offer."""
+        ...
+
+    def messages(self, name: str, arguments: Mapping[str, str | None]) -> Sequence[Message]:
+        """What prompt `name` becomes for these values."""
+        ...

@@ -1,0 +1,112 @@
+"""A lint report as text and as JSON."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from kbp.diagnostics import Diagnostic, Report, Severity
+from kbp.display import fit, safe_line, width
+from kbp.output.style import styled
+
+_TAB = "    "
+_MAX_CELLS = 160
+
+
+def full(report: Report, color: bool = False) -> str:
+    """Each finding with its line and a caret, the way out below."""
+    return "".join(line + "\n" for diagnostic in report.diagnostics for line in _full(diagnostic, color))
+
+
+def concise(report: Report, color: bool = False) -> str:
+    """Each finding on one line: `path:line:column: severity[rule] message`."""
+    return "".join(f"{_head(diagnostic, color)}{_help(diagnostic)}\n" for diagnostic in report.diagnostics)
+
+
+def as_json(report: Report, color: bool = False) -> str:
+    """The report as the JSON object that is documented as a public contract."""
+    content = {
+        "diagnostics": [_object(diagnostic) for diagnostic in report.diagnostics],
+        "files": report.files,
+        "refused": report.refused,
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+FORMATS: dict[str, Callable[[Report, bool], str]] = {"full": full, "concise": concise, "json": as_json}
+
+
+def summary(report: Report) -> str:
+    """One sentence: how much was found in how many files."""
+    counts = [(report.count(severity), str(severity)) for severity in (Severity.ERROR, Severity.WARNING)]
+    counts.append((report.count(Severity.INFO), "remark"))
+    parts = [counted(count, noun) for count, noun in counts if count]
+    found = ", ".join(parts[:-1]) + (" and " if parts[:-1] else "") + parts[-1] if parts else "nothing to report"
+    refused = f"; {counted(report.refused, 'file')} refused" if report.refused else ""
+    return f"Found {found} in {counted(report.files, 'file')}{refused}."
+
+
+def counted(count: int, noun: str) -> str:
+    """The count with its noun: `1 file`, `2 files`."""
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def _head(diagnostic: Diagnostic, color: bool) -> str:
+    start = diagnostic.start
+    place = styled(f"{safe_line(diagnostic.path)}:{start.line}:{start.column}:", "path", color)
+    kind = styled(f"{diagnostic.severity}[{diagnostic.rule}]", diagnostic.severity.value, color)
+    return f"{place} {kind} {safe_line(diagnostic.message)}"
+
+
+def _help(diagnostic: Diagnostic) -> str:
+    return f"; {safe_line(diagnostic.help)}" if diagnostic.help else ""
+
+
+def _full(diagnostic: Diagnostic, color: bool) -> Iterator[str]:
+    yield _head(diagnostic, color)
+    number = str(diagnostic.start.line)
+    margin = " " * len(number)
+    line, caret = _snippet(diagnostic)
+    if line.strip():
+        yield f"{margin} {styled('|', 'faint', color)}"
+        yield f"{styled(f'{number} |', 'faint', color)} {line}"
+        yield f"{margin} {styled('|', 'faint', color)} {styled(caret, diagnostic.severity.value, color)}"
+    if diagnostic.help:
+        yield f"{margin} {styled('=', 'faint', color)} help: {safe_line(diagnostic.help)}"
+
+
+def _snippet(diagnostic: Diagnostic) -> tuple[str, str]:
+    """The line of a finding made safe and cut to what a terminal shows, and the carets below it."""
+    start, end = diagnostic.start, diagnostic.end
+    text = diagnostic.lines.line(start.line)
+    last = end.column - 1 if end.line == start.line else len(text)
+    before, marked, after = text[: start.column - 1], text[start.column - 1 : last], text[last:]
+    before, marked, after = _cut_before(_visible(before)), _visible(marked), _visible(after)
+    marked = fit(marked, _MAX_CELLS)
+    line = fit(before + marked + after, _MAX_CELLS + width(before) + width(marked))
+    return line.rstrip(), " " * width(before) + "^" * max(width(marked), 1)
+
+
+def _cut_before(text: str) -> str:
+    """What stands before the finding; of a long line only its last piece."""
+    if width(text) <= _MAX_CELLS // 2:
+        return text
+    return "…" + text[-_MAX_CELLS // 4 :]
+
+
+def _visible(text: str) -> str:
+    return safe_line(text.replace("\t", _TAB))
+
+
+def _object(diagnostic: Diagnostic) -> dict[str, Any]:
+    start, end = diagnostic.start, diagnostic.end
+    return {
+        "rule": diagnostic.rule,
+        "severity": diagnostic.severity,
+        "path": diagnostic.path,
+        "line": start.line,
+        "column": start.column,
+        "end_line": end.line,
+        "end_column": end.column,
+        "message": diagnostic.message + (f"; {diagnostic.help}" if diagnostic.help else ""),
+        "fix": None,
+    }

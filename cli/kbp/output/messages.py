@@ -1,0 +1,138 @@
+"""Messages as text, Markdown, JSON, and the arrays that chat APIs take."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kbp.model import Message
+
+
+@dataclass
+class Rendered:
+    """What a prompt became: its description, its messages, and what a format could not carry of them."""
+
+    description: str | None
+    messages: Sequence[Message]
+    losses: list[str] = field(default_factory=list)
+
+
+def text(rendered: Rendered) -> str:
+    """The text of the messages, a newline at the end. Headings name the roles where they differ."""
+    roles = {message.role for message in rendered.messages}
+    parts = [_plain(message.content) for message in rendered.messages]
+    if len(roles) > 1:
+        parts = [f"[{message.role}]\n{part}" for message, part in zip(rendered.messages, parts, strict=True)]
+    joined = "\n\n".join(part if at == len(parts) - 1 else part.rstrip("\n") for at, part in enumerate(parts))
+    return joined if joined.endswith("\n") else joined + "\n"
+
+
+def markdown(rendered: Rendered) -> str:
+    """The messages below headings of their roles, images as links."""
+    parts = [f"## {message.role}\n\n{_markdown(message.content).rstrip(chr(10))}\n" for message in rendered.messages]
+    return "\n".join(parts)
+
+
+def as_json(rendered: Rendered) -> str:
+    """The MCP result: `description` when there is one, and `messages`."""
+    content: dict[str, Any] = {"description": rendered.description} if rendered.description else {}
+    content["messages"] = [_object(message) for message in rendered.messages]
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+def jsonl(rendered: Rendered) -> str:
+    """One message a line, as the MCP result has it."""
+    return "".join(json.dumps(_object(message), ensure_ascii=False) + "\n" for message in rendered.messages)
+
+
+def openai(rendered: Rendered) -> str:
+    """The `messages` array of OpenAI's chat API: text as a string, parts where there is an image or audio."""
+    messages = [
+        {"role": message.role, "content": _openai_content(message.content, rendered.losses)}
+        for message in rendered.messages
+    ]
+    return json.dumps(messages, ensure_ascii=False, indent=2) + "\n"
+
+
+def anthropic(rendered: Rendered) -> str:
+    """The `messages` of Anthropic's API: content blocks, neighbours of one role merged."""
+    messages: list[dict[str, Any]] = []
+    for message in rendered.messages:
+        block = _anthropic_block(message.content, rendered.losses)
+        if messages and messages[-1]["role"] == message.role:
+            messages[-1]["content"].append(block)
+        else:
+            messages.append({"role": message.role, "content": [block]})
+    return json.dumps({"messages": messages}, ensure_ascii=False, indent=2) + "\n"
+
+
+FORMATS: dict[str, Callable[[Rendered], str]] = {
+    "text": text,
+    "markdown": markdown,
+    "json": as_json,
+    "jsonl": jsonl,
+    "openai": openai,
+    "anthropic": anthropic,
+}
+
+
+def _object(message: Message) -> dict[str, Any]:
+    return {"role": message.role, "content": dict(message.content)}
+
+
+def _plain(block: Mapping[str, Any]) -> str:
+    """A content block as text: what has no text is named."""
+    match block:
+        case {"type": "text", "text": str(words)}:
+            return words
+        case {"type": "resource", "resource": {"text": str(words)}}:
+            return words
+        case {"type": "resource_link", "uri": uri}:
+            return f"[resource {block.get('name', uri)}: {uri}]"
+        case {"type": "resource", "resource": {"uri": uri}}:
+            return f"[resource {uri}]"
+        case {"type": kind, "mimeType": mime_type}:
+            return f"[{kind} {mime_type}]"
+    return f"[{block.get('type', 'unknown content')}]"
+
+
+def _markdown(block: Mapping[str, Any]) -> str:
+    match block:
+        case {"type": "image", "data": data, "mimeType": mime_type}:
+            return f"![image](data:{mime_type};base64,{data})"
+        case {"type": "resource_link", "uri": uri}:
+            return f"[{block.get('name', uri)}]({uri})"
+    return _plain(block)
+
+
+def _openai_content(block: Mapping[str, Any], losses: list[str]) -> str | list[dict[str, Any]]:
+    match block:
+        case {"type": "image", "data": data, "mimeType": mime_type}:
+            return [{"type": "image_url", "image_url": {"url": f"data:{mime_type};base64,{data}"}}]
+        case {
+            "type": "audio",
+            "data": data,
+            "mimeType": "audio/wav" | "audio/x-wav" | "audio/mpeg" | "audio/mp3" as mime_type,
+        }:
+            sound = {"data": data, "format": "wav" if mime_type.endswith("wav") else "mp3"}
+            return [{"type": "input_audio", "input_audio": sound}]
+    return _as_text(block, "openai", losses)
+
+
+def _anthropic_block(block: Mapping[str, Any], losses: list[str]) -> dict[str, Any]:
+    match block:
+        case {
+            "type": "image",
+            "data": data,
+            "mimeType": "image/png" | "image/jpeg" | "image/gif" | "image/webp" as mime_type,
+        }:
+            return {"type": "image", "source": {"type": "base64", "media_type": mime_type, "data": data}}
+    return {"type": "text", "text": _as_text(block, "anthropic", losses)}
+
+
+def _as_text(block: Mapping[str, Any], api: str, losses: list[str]) -> str:
+    words = _plain(block)
+    is_text = block.get("type") == "text" or (block.get("type") == "resource" and "text" in block.get("resource", {}))
+    if not is_text:
+        losses.append(f"{api} cannot carry {block.get('type', 'this content')}: sent as the text {words!r}")
+    return words

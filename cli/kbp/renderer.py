@@ -1,0 +1,111 @@
+"""A template and values become the messages of a prompt."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from kbp import words
+from kbp.model import Argument, Kind, Message, Placeholder, Template
+
+Origin = Literal["text", "given", "default", "not given", "appended", "plugin root", "as written"]
+
+
+class MissingArguments(ValueError):
+    """Required arguments without a value; `arguments` has all of them in file order."""
+
+    def __init__(self, arguments: tuple[Argument, ...]) -> None:
+        super().__init__("missing required arguments: " + ", ".join(argument.name for argument in arguments))
+        self.arguments = arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a filled body: its text, where that came from, and the placeholder it fills."""
+
+    text: str
+    origin: Origin
+    placeholder: Placeholder | None = None
+
+
+def fill(template: Template, values: Mapping[str, str | None], library: str | None = None) -> tuple[Piece, ...]:
+    """The body filled, piece by piece. An empty or None value counts as not given, an unknown name is ignored.
+
+    Args:
+        template: what to fill.
+        values: a text for each argument name.
+        library: the library it is served under, for `${CLAUDE_PLUGIN_ROOT}`.
+
+    Raises:
+        MissingArguments: a required argument has no value.
+    """
+    given = {argument.name: value for argument in template.arguments if (value := values.get(argument.name))}
+    missing = tuple(argument for argument in template.arguments if argument.required and argument.name not in given)
+    if missing:
+        raise MissingArguments(missing)
+    return _Filling(template, given, library).pieces()
+
+
+def render(template: Template, values: Mapping[str, str | None], library: str | None = None) -> tuple[Message, ...]:
+    """The messages of the prompt: one of the user's, one text. Arguments and errors are those of `fill`."""
+    return messages(fill(template, values, library))
+
+
+def messages(pieces: Iterable[Piece]) -> tuple[Message, ...]:
+    """The messages that a filled body is: one of the user's, one text."""
+    return (Message("user", {"type": "text", "text": "".join(piece.text for piece in pieces)}),)
+
+
+class _Filling:
+    def __init__(self, template: Template, given: Mapping[str, str], library: str | None) -> None:
+        self.template = template
+        self.given = given
+        self.library = library
+        self.defaults = {argument.name: argument.default for argument in template.arguments}
+        self.free_text = given.get(template.free_text or "", "")
+
+    def pieces(self) -> tuple[Piece, ...]:
+        pieces = [Piece(part, "text") if isinstance(part, str) else self.piece(part) for part in self.template.body]
+        if self.template.append is not None and self.free_text and not any(map(self.shows_free_text, pieces)):
+            pieces.append(Piece(self.template.append + self.free_text, "appended"))
+        return tuple(pieces)
+
+    def piece(self, placeholder: Placeholder) -> Piece:
+        match placeholder.kind:
+            case Kind.NAMED:
+                return self.named(placeholder, placeholder.name or "")
+            case Kind.FREE_TEXT:
+                return Piece(self.free_text, "given" if self.free_text else "not given", placeholder)
+            case Kind.POSITION:
+                return self.position(placeholder, placeholder.index or 0)
+            case Kind.PLUGIN_ROOT if self.library is not None:
+                return Piece(f"skill://{self.library}", "plugin root", placeholder)
+            case Kind.ESCAPED:
+                return Piece(placeholder.raw[1:], "as written", placeholder)
+            case _:
+                return Piece(placeholder.raw, "as written", placeholder)
+
+    @cached_property
+    def words(self) -> list[str]:
+        return [] if self.template.positions else words.split(self.free_text)
+
+    def named(self, placeholder: Placeholder, name: str) -> Piece:
+        if name in self.given:
+            return Piece(self.given[name], "given", placeholder)
+        default = self.defaults.get(name)
+        return Piece(default or "", "not given" if default is None else "default", placeholder)
+
+    def position(self, placeholder: Placeholder, index: int) -> Piece:
+        """The Nth name's value or the Nth word of the free text; past the end it stays (Claude Code since 2.1.210)."""
+        if index < len(self.template.positions):
+            return self.named(placeholder, self.template.positions[index])
+        if index < len(self.words):
+            return Piece(self.words[index], "given", placeholder)
+        return Piece(placeholder.raw, "as written", placeholder)
+
+    def shows_free_text(self, piece: Piece) -> bool:
+        """Whether the free text came through here: with declared names only a placeholder for all of it counts."""
+        if piece.placeholder is None or piece.origin == "as written":
+            return False
+        kinds = (Kind.FREE_TEXT,) if self.template.positions else (Kind.FREE_TEXT, Kind.POSITION)
+        return piece.placeholder.kind in kinds

@@ -1,0 +1,64 @@
+"""The one place that reads the environment and knows the user's folders."""
+
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+
+def extra_paths() -> list[str]:
+    """The paths of `KBP_PATH`, separated as in `PATH`."""
+    return [path for path in os.environ.get("KBP_PATH", "").split(os.pathsep) if path]
+
+
+def user_folders() -> list[tuple[Path, Path, str]]:
+    """Where users keep prompts of their own: the folder, the root of its paths, the ending of its files."""
+    from platformdirs import user_config_path
+
+    try:
+        home = Path.home()
+    except RuntimeError:  # no HOME, and no such user
+        return []
+    own = user_config_path("kbp", appauthor=False, roaming=True)
+    editor = _editor_folder(home)
+    return [
+        (home / ".claude" / "commands", home / ".claude", ".md"),
+        (editor / "prompts", editor, ".prompt.md"),
+        (own / "prompts", own, ".md"),
+    ]
+
+
+def _editor_folder(home: Path) -> Path:
+    """Where VS Code keeps what belongs to the user."""
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "Code" / "User"
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA", home / "AppData" / "Roaming")) / "Code" / "User"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "Code" / "User"
+
+
+def use_color(flag: str, is_terminal: bool) -> bool:
+    """Whether to print colours: the flag, else NO_COLOR, else FORCE_COLOR or CLICOLOR_FORCE, else for a terminal."""
+    if flag != "auto":
+        return flag == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if any(os.environ.get(name, "") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    return is_terminal and os.environ.get("TERM") != "dumb"
+
+
+def is_debug_log() -> bool:
+    """Whether `KBP_LOG=debug` asks for what `--verbose` does."""
+    return os.environ.get("KBP_LOG", "").lower() == "debug"
+
+
+def pager() -> list[str]:
+    """The command that pages long output: `PAGER`, else less where there is one. Empty: none."""
+    if "PAGER" in os.environ:
+        try:
+            return shlex.split(os.environ["PAGER"])
+        except ValueError:
+            return []
+    return ["less", "-FRX"] if shutil.which("less") else []

@@ -1,0 +1,84 @@
+"""Places in a text: spans, lines and columns, and a fault at a place."""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+BOM = "\ufeff"
+LINE_END = re.compile(r"\r\n|\r|\n")
+WHITE = " \t\r\n\f"
+_WHITE_RUN = re.compile(f"[{WHITE}]+")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A half-open range of characters in the text of a file, line ends and byte order mark counted as they are."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A line and a column, both counted from 1 in characters. A byte order mark has no column."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A fault that reading or parsing met: the rule that names it, where it stands, why, and the way out."""
+
+    rule: str
+    span: Span
+    message: str
+    help: str | None = None
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a text. They end at LF, CRLF or a lone CR and nothing else."""
+
+    text: str
+
+    @cached_property
+    def _ends(self) -> list[tuple[int, int]]:
+        ends = [(end.start(), end.end()) for end in LINE_END.finditer(self.text)]
+        return [*ends, (len(self.text), len(self.text) + 1)]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [1 if self.text.startswith(BOM) else 0, *(after for _, after in self._ends[:-1])]
+
+    def position(self, offset: int) -> Position:
+        """Where the character at `offset` stands."""
+        line = max(bisect_right(self._starts, offset) - 1, 0)
+        return Position(line + 1, max(offset - self._starts[line], 0) + 1)
+
+    def line(self, number: int) -> str:
+        """Line `number`, counted from 1, without its end."""
+        return self.text[self._starts[number - 1] : self._ends[number - 1][0]]
+
+    def span(self, number: int) -> Span:
+        """The characters of line `number`, its end left out."""
+        return Span(self._starts[number - 1], self._ends[number - 1][0])
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+
+def with_unix_line_ends(text: str) -> str:
+    """The text with every CRLF and lone CR as LF."""
+    return LINE_END.sub("\n", text) if "\r" in text else text
+
+
+def squeeze(text: str) -> str:
+    """The text on one line: each run of white space is one blank, the ends are trimmed."""
+    return " ".join(split_white(text))
+
+
+def split_white(text: str) -> list[str]:
+    """The pieces of the text between blanks, tabs, line ends and form feeds. A no-break space is no blank."""
+    return [piece for piece in _WHITE_RUN.split(text) if piece]

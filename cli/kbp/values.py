@@ -1,0 +1,219 @@
+"""The values of a prompt's arguments as a person gives them: on the command line, from files, from stdin."""
+
+import difflib
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from kbp import frontmatter, words
+from kbp.frontmatter import TooDeep, Value
+from kbp.model import Argument
+from kbp.text import BOM
+
+STDIN = "-"
+
+
+@dataclass
+class Values:
+    """The values given so far and everything that is wrong with them.
+
+    Args:
+        arguments: what the prompt takes.
+        free_text: which of them is the free text, if one is.
+        read_stdin: gives the bytes of stdin; called once at most, and only when a value is `-`.
+    """
+
+    arguments: Sequence[Argument]
+    free_text: str | None
+    read_stdin: Callable[[], bytes]
+    given: dict[str, str] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    _sources: dict[str, str] = field(default_factory=dict)
+    _stdin_used_by: str | None = None
+
+    def assign(self, texts: Iterable[str], *, as_is: bool = False) -> None:
+        """Take `name=value` texts. `@file` and `-` stand for what is in a file or comes from stdin, unless `as_is`."""
+        option = "-A" if as_is else "-a"
+        for text in texts:
+            name, equals, value = text.partition("=")
+            if not equals or not name:
+                self.faults.append(f"{option} {text}: write it as {option} NAME=VALUE")
+                continue
+            read = value if as_is else self._value(value, f"{option} {text}")
+            if self._is_known(name, f"{option} {text}") and read is not None:
+                self._give(name, read, option)
+
+    def take_words(self, typed: Sequence[str]) -> None:
+        """Take words as typed after a slash command: one an argument in order, all of them as the free text.
+
+        The only argument takes them joined. A last word `-` is stdin, for the only argument or the free text.
+        """
+        texts = list(typed)
+        if texts and texts[-1] == STDIN:
+            if self.free_text is None and len(self.arguments) != 1:
+                self.faults.append("the word -: name the argument that takes stdin, as in -a NAME=-")
+                return
+            read = self._stdin("the word -")
+            if read is None:
+                return
+            texts[-1] = read
+        self._place(texts)
+
+    def take_line(self, line: str) -> None:
+        """Take the text typed after a slash command: as the free text, and split into words for the other arguments."""
+        if self.free_text is None:
+            self._place(words.split(line))
+        elif line.strip():
+            self._give(self.free_text, line.strip(), "--line")
+            self._fill_names(words.split(line), "--line")
+
+    def _place(self, texts: list[str]) -> None:
+        if not texts:
+            return
+        if self.free_text is not None:
+            self._give(self.free_text, words.join(texts), "a word")
+            self._fill_names(texts, "a word")
+        elif len(self.arguments) == 1:
+            self._give(self.arguments[0].name, " ".join(texts), "a word")
+        elif len(texts) > len(self.arguments):
+            takes = ", ".join(argument.name for argument in self.arguments) or "none"
+            self.faults.append(
+                f"{len(texts)} words for {len(self.arguments)} arguments ({takes}): quote words that belong together"
+            )
+        else:
+            self._fill_names(texts, "a word")
+
+    def _fill_names(self, texts: Sequence[str], source: str) -> None:
+        names = [argument.name for argument in self.arguments if argument.name != self.free_text]
+        for name, text in zip(names, texts, strict=False):
+            self._give(name, text, source)
+
+    def read_map(self, path: str) -> None:
+        """Take a map of values from a JSON or YAML file, JSON from stdin for `-`. What is given already stays."""
+        label = f"--args {path}"
+        text = self._stdin(label, trim=False) if path == STDIN else self._file(path, label)
+        if text is None:
+            return
+        is_json = path == STDIN or path.lower().endswith(".json")
+        found = _from_json(text, label, self.faults) if is_json else _from_yaml(text, label, self.faults)
+        for name, value in found:
+            if self._is_known(name, label) and value is not None and name not in self._sources:
+                self.given[name] = value
+
+    def _give(self, name: str, value: str, source: str) -> None:
+        if name in self._sources:
+            first = self._sources[name]
+            how = f"twice by {source}" if first == source else f"by {first} and by {source}"
+            self.faults.append(f"{name} is given {how}: give it once")
+            return
+        self._sources[name] = source
+        self.given[name] = value
+
+    def _is_known(self, name: str, label: str) -> bool:
+        known = [argument.name for argument in self.arguments]
+        if name in known:
+            return True
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known) or 'no arguments'}"
+        self.faults.append(f"{label}: the prompt has no argument {name}; {hint}")
+        return False
+
+    def _value(self, value: str, label: str) -> str | None:
+        if value == STDIN:
+            return self._stdin(label)
+        if value.startswith("@"):
+            return self._file(value[1:], label, trim=True)
+        return value
+
+    def _stdin(self, label: str, *, trim: bool = True) -> str | None:
+        if self._stdin_used_by is not None:
+            self.faults.append(f"{label}: stdin can be read once, and {self._stdin_used_by} reads it")
+            return None
+        self._stdin_used_by = label
+        return self._text(self.read_stdin(), label, trim)
+
+    def _file(self, path: str, label: str, *, trim: bool = False) -> str | None:
+        try:
+            return self._text(Path(os.path.expanduser(path)).read_bytes(), label, trim)  # noqa: PTH111 (`~` alone, no user lookup error)
+        except (OSError, ValueError) as error:
+            self.faults.append(
+                f"{label}: {getattr(error, 'strerror', None) or error}".replace("Is a directory", "this is a folder")
+            )
+            return None
+
+    def _text(self, data: bytes, label: str, trim: bool) -> str | None:
+        try:
+            text = data.decode().removeprefix(BOM)
+        except UnicodeDecodeError as error:
+            self.faults.append(f"{label}: not UTF-8: the byte 0x{data[error.start]:02x} at offset {error.start}")
+            return None
+        return (text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")) if trim else text
+
+
+Pairs = list[tuple[str, str | None]]
+
+
+def _from_json(text: str, label: str, faults: list[str]) -> Pairs:
+    try:
+        # Numbers stay the text they are, and pairs keep both of two equal names.
+        content = json.loads(text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=_Object)
+    except (ValueError, RecursionError) as error:
+        faults.append(f"{label}: not JSON: {error}")
+        return []
+    if not isinstance(content, _Object):
+        faults.append(f"{label}: not a map of names and values")
+        return []
+    return _checked(((name, _scalar(value), isinstance(value, list)) for name, value in content.pairs), label, faults)
+
+
+class _Object(list[object]):
+    """A JSON object as its pairs."""
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        super().__init__()
+        self.pairs = pairs
+
+
+def _scalar(value: object) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else None
+
+
+def _from_yaml(text: str, label: str, faults: list[str]) -> Pairs:
+    block = frontmatter.block(text, 0)
+    try:
+        node = frontmatter.compose(block.text)
+    except TooDeep:
+        faults.append(f"{label}: nested too deep")
+        return []
+    except yaml.YAMLError as error:
+        faults.append(f"{label}: not YAML: {' '.join(str(error).split())}")
+        return []
+    root = Value(node, block) if node is not None else None
+    problems = frontmatter.check(root) if root else []
+    if root is None or root.entries is None or problems:
+        faults.append(f"{label}: " + (problems[0].message if problems else "not a map of names and values"))
+        return []
+    values = (
+        (entry.key, entry.value.text, entry.value.items is not None or entry.value.entries is not None)
+        for entry in root.entries
+    )
+    return _checked(values, label, faults)
+
+
+def _checked(values: Iterable[tuple[str, str | None, bool]], label: str, faults: list[str]) -> Pairs:
+    """The pairs that hold a text or nothing, each name once."""
+    found: dict[str, str | None] = {}
+    for name, value, is_collection in values:
+        if is_collection:
+            faults.append(f"{label}: the value of {name} is a list or a map; an argument is text")
+        elif name in found:
+            faults.append(f"{label}: {name} is given twice")
+        else:
+            found[name] = value
+    return list(found.items())
