@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from kbp.dialects import dialect_called
-from kbp.library import Library, find_in_plugin, load_all
+from kbp.library import Library, load_all
+from kbp.search import find_in_plugin
 
 TABLE = Path(__file__).parent / "cases" / "discover.jsonl"
 CASES = [json.loads(line) for line in TABLE.read_text(encoding="utf-8").splitlines()]

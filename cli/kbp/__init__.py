@@ -1,3 +1,162 @@
-"""kbp: prompt files in three dialects, read, linted and rendered."""
+"""kbp: prompt files in three dialects, read, rendered and linted.
+
+The Python side of the command line, in three functions:
+
+>>> import kbp
+>>> file = kbp.load("prompts/debug.md")  # doctest: +SKIP
+>>> file.prompt.arguments  # doctest: +SKIP
+>>> kbp.render(file, {"app": "loki"})[0].content["text"]  # doctest: +SKIP
+>>> kbp.lint("prompts").diagnostics  # doctest: +SKIP
+
+Importing kbp imports nothing else: each function reads what it needs when it is called.
+"""
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kbp.diagnostics import Diagnostic, Report, Severity
+    from kbp.files import PromptFile
+    from kbp.library import NotFound
+    from kbp.model import Argument, Message, Prompt
+    from kbp.renderer import MissingArguments, Refused, UnknownArguments
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Argument",
+    "Diagnostic",
+    "Message",
+    "MissingArguments",
+    "NotFound",
+    "Prompt",
+    "PromptFile",
+    "Refused",
+    "Report",
+    "Severity",
+    "UnknownArguments",
+    "__version__",
+    "lint",
+    "load",
+    "render",
+]
+
+_HOMES = {
+    "Argument": "kbp.model",
+    "Diagnostic": "kbp.diagnostics",
+    "Message": "kbp.model",
+    "MissingArguments": "kbp.renderer",
+    "NotFound": "kbp.library",
+    "Prompt": "kbp.model",
+    "PromptFile": "kbp.files",
+    "Refused": "kbp.renderer",
+    "Report": "kbp.diagnostics",
+    "Severity": "kbp.diagnostics",
+    "UnknownArguments": "kbp.renderer",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The public types, each imported when it is first asked for."""
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'kbp' has no attribute {name!r}")
+
+
+def load(
+    path: str | PathLike[str],
+    *,
+    root: str | PathLike[str] | None = None,
+    dialect: str = "auto",
+    library: str | None = None,
+) -> "PromptFile":
+    """The prompt file at `path`. Never raises on what is in it: look at `is_prompt`, `is_refused` and `problems`.
+
+    Args:
+        path: the file.
+        root: the folder that its path is relative to when the dialect is found; by default the nearest one above with
+            `.claude-plugin`, `.git`, `kbp.toml` or a `[tool.kbp]` table, else the parent of the file's folder.
+        dialect: `kb` (or `mcp-kb`), `claude`, `copilot`; `auto` finds it.
+        library: the library it is served under: it goes in front of the name and fills `${CLAUDE_PLUGIN_ROOT}`.
+
+    Raises:
+        ValueError: there is no such dialect.
+    """
+    from pathlib import Path
+
+    from kbp import files
+    from kbp.search import Surroundings
+
+    around = Surroundings(Path(root).absolute() if root else None)
+    return files.load(around.place_of(Path(path).absolute()), given=_given(dialect), library=library)
+
+
+def render(
+    file: "PromptFile | str | PathLike[str]", arguments: Mapping[str, str | None] | None = None
+) -> "tuple[Message, ...]":
+    """The messages of a prompt for these values. An empty or None value counts as not given.
+
+    Args:
+        file: a loaded prompt file, or the path of one.
+        arguments: a text for each argument name.
+
+    Raises:
+        Refused: the file is no prompt, or does not become one.
+        MissingArguments: required arguments have no value.
+        UnknownArguments: the prompt has no arguments of these names.
+    """
+    from kbp import files, renderer
+
+    loaded = file if isinstance(file, files.PromptFile) else load(file)
+    if loaded.template is None:
+        raise renderer.Refused(loaded.path, loaded.problems)
+    values = dict(arguments or {})
+    unknown = values.keys() - {argument.name for argument in loaded.template.arguments}
+    if unknown:
+        raise renderer.UnknownArguments(tuple(sorted(unknown)))
+    return renderer.render(loaded.template, values, loaded.library)
+
+
+def lint(
+    paths: str | PathLike[str] | Iterable[str | PathLike[str]],
+    *,
+    root: str | PathLike[str] | None = None,
+    dialect: str = "auto",
+    library: str | None = None,
+) -> "Report":
+    """What the rules find in files, folders and globs.
+
+    Args:
+        paths: one path or several.
+        root: as for `load`.
+        dialect: as for `load`.
+        library: as for `load`; names are then looked at within it.
+
+    Raises:
+        NotFound: a path names nothing; the message names all of them.
+        ValueError: there is no such dialect.
+    """
+    from pathlib import Path
+
+    from kbp.library import NotFound, load_all
+    from kbp.linter import run
+    from kbp.search import Search, find_paths
+
+    given = _given(dialect)
+    search = Search()
+    named = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    faults = find_paths([str(Path(path)) for path in named], Path(root).absolute() if root else None, search)
+    if faults:
+        raise NotFound("; ".join(faults))
+    return run.lint(load_all(search, given=given, library=library).files)
+
+
+def _given(dialect: str) -> Any:
+    from kbp import dialects
+
+    if dialect not in dialects.names():
+        raise ValueError(f"there is no dialect {dialect!r}: it is one of {', '.join(dialects.names())}")
+    return dialects.dialect_called(dialect)

@@ -1,9 +1,11 @@
 """The command line: every subcommand in the order of the help."""
 
 import contextlib
+import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from pathlib import Path
 
 import typer
 
@@ -94,6 +96,9 @@ def _command_path(error: typer.TyperException) -> str:
 
 def _speak_utf8() -> None:
     """Print UTF-8 whatever the locale; bytes of file names that are not go through as they came."""
+    if sys.stdout is None or sys.stderr is None:  # closed by the caller
+        nowhere = Path(os.devnull).open("w")  # noqa: SIM115 (as long as the process)
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             errors = "surrogateescape" if stream is sys.stdout else "backslashreplace"

@@ -156,12 +156,22 @@ def read_bytes(path: Path) -> bytes | Problem:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            return _unreadable("a folder, not a file" if stat.S_ISDIR(status.st_mode) else "not a regular file")
+            return _unreadable(_why_no_file(path, status.st_mode))
         with path.open("rb") as file:
             data = file.read(documents.MAX_FILE + 1)
     except OSError as error:
         return _unreadable((error.strerror or str(error)).lower())
     return data if len(data) <= documents.MAX_FILE else documents.too_large(documents.MAX_FILE)
+
+
+def _why_no_file(path: Path, mode: int) -> str:
+    if not stat.S_ISDIR(mode):
+        return "not a regular file"
+    try:
+        os.scandir(path).close()
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+    return "a folder, not a file"
 
 
 def _unreadable(reason: str) -> Problem:
@@ -171,9 +181,8 @@ def _unreadable(reason: str) -> Problem:
 class Roots:
     """Finds the root of a file: the nearest folder above it with a marker, else the folder that was given instead."""
 
-    def __init__(self, given: Path | None = None, plugins: frozenset[Path] = frozenset()) -> None:
+    def __init__(self, given: Path | None = None) -> None:
         self.given = given
-        self.plugins = plugins
         self._known: dict[Path, Path | None] = {}
 
     def root_of(self, path: Path, otherwise: Path) -> Path:
@@ -183,8 +192,8 @@ class Roots:
     def marked(self, folder: Path) -> Path | None:
         """The nearest folder with a marker, from `folder` upwards."""
         if folder not in self._known:
-            marked = folder in self.plugins or has_marker(folder)
-            self._known[folder] = folder if marked else self.marked(folder.parent) if folder != folder.parent else None
+            above = folder.parent if folder != folder.parent else None
+            self._known[folder] = folder if has_marker(folder) else self.marked(above) if above else None
         return self._known[folder]
 
 

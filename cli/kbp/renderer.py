@@ -7,6 +7,7 @@ from typing import Literal
 
 from kbp import words
 from kbp.model import Argument, Kind, Message, Placeholder, Template
+from kbp.text import Problem
 
 Origin = Literal["text", "given", "default", "not given", "appended", "plugin root", "as written"]
 
@@ -17,6 +18,23 @@ class MissingArguments(ValueError):
     def __init__(self, arguments: tuple[Argument, ...]) -> None:
         super().__init__("missing required arguments: " + ", ".join(argument.name for argument in arguments))
         self.arguments = arguments
+
+
+class UnknownArguments(ValueError):
+    """Values for arguments that the prompt does not have; `names` has all of them."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__("unknown arguments: " + ", ".join(names))
+        self.names = names
+
+
+class Refused(ValueError):
+    """A file that does not become a prompt; `problems` says why, and is empty where it is no prompt file at all."""
+
+    def __init__(self, path: str, problems: tuple[Problem, ...]) -> None:
+        reasons = "; ".join(f"{problem.rule}: {problem.message}" for problem in problems) or "no prompt file"
+        super().__init__(f"{path}: {reasons}")
+        self.problems = problems
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,15 +25,20 @@ class Values:
         arguments: what the prompt takes.
         free_text: which of them is the free text, if one is.
         read_stdin: gives the bytes of stdin; called once at most, and only when a value is `-`.
+        faults: what was found wrong before.
+        stdin_used_by: what has read stdin already.
+
+    `given` has what was given, `attempted` the names of values that were faulty too.
     """
 
     arguments: Sequence[Argument]
     free_text: str | None
     read_stdin: Callable[[], bytes]
-    given: dict[str, str] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    stdin_used_by: str | None = None
+    given: dict[str, str] = field(default_factory=dict)
+    attempted: set[str] = field(default_factory=set)
     _sources: dict[str, str] = field(default_factory=dict)
-    _stdin_used_by: str | None = None
 
     def assign(self, texts: Iterable[str], *, as_is: bool = False) -> None:
         """Take `name=value` texts. `@file` and `-` stand for what is in a file or comes from stdin, unless `as_is`."""
@@ -43,8 +48,9 @@ class Values:
             if not equals or not name:
                 self.faults.append(f"{option} {text}: write it as {option} NAME=VALUE")
                 continue
+            self.attempted.add(name)
             read = value if as_is else self._value(value, f"{option} {text}")
-            if self._is_known(name, f"{option} {text}") and read is not None:
+            if self._is_known(name, f"{option} {text}") and read is not None and self._is_utf8(name, read):
                 self._give(name, read, option)
 
     def take_words(self, typed: Sequence[str]) -> None:
@@ -67,12 +73,12 @@ class Values:
         """Take the text typed after a slash command: as the free text, and split into words for the other arguments."""
         if self.free_text is None:
             self._place(words.split(line))
-        elif line.strip():
+        elif line.strip() and self._is_utf8("--line", line):
             self._give(self.free_text, line.strip(), "--line")
             self._fill_names(words.split(line), "--line")
 
     def _place(self, texts: list[str]) -> None:
-        if not texts:
+        if not texts or not all(self._is_utf8("a word", text) for text in texts):
             return
         if self.free_text is not None:
             self._give(self.free_text, words.join(texts), "a word")
@@ -113,6 +119,15 @@ class Values:
         self._sources[name] = source
         self.given[name] = value
 
+    def _is_utf8(self, label: str, text: str) -> bool:
+        """Whether the text can be sent. Bytes of a command line that are not UTF-8 arrive as lone surrogates."""
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            self.faults.append(f"{label}: the value is not UTF-8")
+            return False
+        return True
+
     def _is_known(self, name: str, label: str) -> bool:
         known = [argument.name for argument in self.arguments]
         if name in known:
@@ -130,20 +145,20 @@ class Values:
         return value
 
     def _stdin(self, label: str, *, trim: bool = True) -> str | None:
-        if self._stdin_used_by is not None:
-            self.faults.append(f"{label}: stdin can be read once, and {self._stdin_used_by} reads it")
+        if self.stdin_used_by is not None:
+            self.faults.append(f"{label}: stdin can be read once, and {self.stdin_used_by} reads it")
             return None
-        self._stdin_used_by = label
+        self.stdin_used_by = label
         return self._text(self.read_stdin(), label, trim)
 
     def _file(self, path: str, label: str, *, trim: bool = False) -> str | None:
         try:
             return self._text(Path(os.path.expanduser(path)).read_bytes(), label, trim)  # noqa: PTH111 (`~` alone, no user lookup error)
+        except IsADirectoryError:
+            self.faults.append(f"{label}: {path} is a folder")
         except (OSError, ValueError) as error:
-            self.faults.append(
-                f"{label}: {getattr(error, 'strerror', None) or error}".replace("Is a directory", "this is a folder")
-            )
-            return None
+            self.faults.append(f"{label}: {(getattr(error, 'strerror', None) or str(error)).lower()}")
+        return None
 
     def _text(self, data: bytes, label: str, trim: bool) -> str | None:
         try:

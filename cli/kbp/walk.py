@@ -44,7 +44,7 @@ class Walk:
     """One walk through a folder.
 
     `files` are the paths of the files below it, sorted; `folders` every folder entered, it first; `skipped` the
-    links that lead nowhere, in a loop or out of `boundary`, and the folders that could not be read.
+    links that lead nowhere, in a loop or out of `boundary`; `unreadable` the folders that could not be read.
     """
 
     top: Path
@@ -52,6 +52,7 @@ class Walk:
     files: list[Path] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    unreadable: list[Skipped] = field(default_factory=list)
     _followed: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -70,7 +71,9 @@ class Walk:
             with os.scandir(folder.path) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
         except OSError as error:
-            self.skipped.append(Skipped(Path(folder.path), f"the folder cannot be read: {error.strerror}"))
+            self.unreadable.append(
+                Skipped(Path(folder.path), f"the folder cannot be read: {(error.strerror or '').lower()}")
+            )
             return
         self.folders.append(Path(folder.path))
         ignores = (*folder.ignores, *_of_folder(folder.path, {entry.name for entry in entries}))

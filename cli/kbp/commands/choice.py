@@ -17,7 +17,7 @@ def choose(name: str, sources: Sources, console: Console) -> PromptFile:
     Raises:
         Stop: none or several are called so, or the file does not become a prompt.
     """
-    file = _by_path(name, sources) if _is_path(name) else _by_name(name, sources, console)
+    file = _by_path(name, sources, console) if _is_path(name) else _by_name(name, sources, console)
     if not file.is_prompt:
         raise Stop(
             f"{file.path} is no prompt file: {file.detection.why}",
@@ -34,9 +34,9 @@ def _is_path(name: str) -> bool:
     return name == STDIN or "/" in name or os.sep in name or name.endswith(".md")
 
 
-def _by_path(name: str, sources: Sources) -> PromptFile:
+def _by_path(name: str, sources: Sources, console: Console) -> PromptFile:
     if name == STDIN:
-        return sources.from_stdin()
+        return sources.from_stdin(console)
     if Path(name).is_dir():
         raise Stop(f"'{name}' is a folder: name one of its files, or look in it with -p {name}")
     return sources.load(sources.find_named([name])).files[0]

@@ -48,6 +48,19 @@ class Console:
         """The width of the terminal that stdout is, None when it is none."""
         return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
+    def read_stdin(self, limit: int = -1) -> bytes:
+        """The bytes of stdin, `limit` of them at most. Only ever called when a path or value is `-`.
+
+        Raises:
+            Stop: stdin is closed.
+        """
+        if sys.stdin is None:
+            raise Stop("stdin is closed, and `-` would read it")
+        try:
+            return sys.stdin.buffer.read(limit)
+        except OSError as error:
+            raise Stop(f"stdin cannot be read: {(error.strerror or str(error)).lower()}") from None
+
     def print(self, text: str) -> None:
         """Print a result that is safe as it is: laid out by kbp, or JSON."""
         try:

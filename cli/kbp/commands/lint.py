@@ -7,9 +7,11 @@ import typer
 from kbp.commands.console import DONE, TO_REPORT, Console, Stop
 from kbp.commands.options import STDIN, Reading, bad_choice, nothing_found, tell_search
 from kbp.diagnostics import Severity
-from kbp.library import Library, Search
+from kbp.files import shown
+from kbp.library import Library
 from kbp.linter import run
 from kbp.output.diagnostics import FORMATS, summary
+from kbp.search import Search
 
 
 def lint(
@@ -40,10 +42,11 @@ def lint(
     faults = [*reading.faults(), *bad_choice("--format", format, FORMATS)]
     if faults:
         raise Stop(faults)
-    found = _find(reading, paths or [])
+    found = _find(reading, paths or [], console)
     tell_search(found, console)
-    for skipped in found.search.skipped if not console.verbose else ():
-        console.hint(f"skipped {skipped.path}: {skipped.reason}")
+    if not console.verbose:
+        for skipped in found.search.skipped:
+            console.hint(f"skipped {shown(skipped.path)}: {skipped.reason}")
     if not any(file.is_prompt for file in found.files):
         raise nothing_found(found.search)
     report = run.lint(found.files)
@@ -52,9 +55,10 @@ def lint(
     return TO_REPORT if report.count(Severity.ERROR) else DONE
 
 
-def _find(reading: Reading, paths: list[str]) -> Library:
+def _find(reading: Reading, paths: list[str], console: Console) -> Library:
     if paths:
-        return reading.load(reading.find_named(paths), stdin=STDIN in paths)
+        stdin = reading.from_stdin(console) if STDIN in paths else None
+        return reading.load(reading.find_named(paths), stdin)
     search = Search()
     reading.find_project(search)
     return reading.load(search)

@@ -12,12 +12,13 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from kbp import __version__, dialects, library, settings
+from kbp import __version__, dialects, settings
 from kbp import document as documents
 from kbp.commands.console import Console, Stop
 from kbp.dialects.base import Dialect
-from kbp.files import Place, PromptFile, Roots, shown, understand
-from kbp.library import Library, Search
+from kbp.files import PromptFile, Roots, shown, understand
+from kbp.library import Library, load_all
+from kbp.search import Search, Surroundings, find_beside, find_in_project, find_in_user_folders, find_paths
 
 STDIN = "-"
 Bundle = TypeVar("Bundle")
@@ -110,16 +111,16 @@ class Reading:
         """The root that was asked for, as an absolute path."""
         return Path.cwd() / self.root if self.root is not None else None
 
-    def load(self, search: Search, *, stdin: bool = False) -> Library:
-        """The files that a search found, and the one on stdin when it is asked for."""
-        found = library.load_all(search, given=self.given, library=self.library)
-        return Library((*found.files, self.from_stdin()), search) if stdin else found
+    def load(self, search: Search, stdin: PromptFile | None = None) -> Library:
+        """The files that a search found, and the one on stdin when there is one."""
+        found = load_all(search, given=self.given, library=self.library)
+        return Library((*found.files, stdin), search) if stdin is not None else found
 
-    def from_stdin(self) -> PromptFile:
+    def from_stdin(self, console: Console) -> PromptFile:
         """The prompt file on stdin."""
         path = Path.cwd() / (self.stdin_filename or STDIN)
-        place = Place(path, Roots(self.given_root).root_of(path, path.parent.parent), outright=True)
-        document = documents.read(sys.stdin.buffer.read(documents.MAX_FILE + 1))
+        place = Surroundings(self.given_root).place_of(path)
+        document = documents.read(console.read_stdin(documents.MAX_FILE + 1))
         return understand(document, place, given=self.given, library=self.library)
 
     def find_named(self, paths: Iterable[str]) -> Search:
@@ -129,7 +130,7 @@ class Reading:
             Stop: a path names nothing.
         """
         search = Search()
-        faults = library.find_paths([path for path in paths if path != STDIN], self.given_root, search)
+        faults = find_paths([path for path in paths if path != STDIN], self.given_root, search)
         if faults:
             raise Stop(faults)
         return search
@@ -139,9 +140,9 @@ class Reading:
         here = Path.cwd()
         root = self.given_root or Roots().marked(here)
         if root is not None:
-            library.find_in_project(root, search)
+            find_in_project(root, search)
         else:
-            library.find_beside(here, search)
+            find_beside(here, search)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,7 +168,8 @@ class Sources(Reading):
             Stop: a path names nothing, or there are no prompts.
         """
         if self.path:
-            found = self.load(self.find_named(self.path), stdin=STDIN in self.path)
+            stdin = self.from_stdin(console) if STDIN in self.path else None
+            found = self.load(self.find_named(self.path), stdin)
         else:
             found = self.load(self._find_everywhere())
         tell_search(found, console)
@@ -177,14 +179,14 @@ class Sources(Reading):
 
     def _find_everywhere(self) -> Search:
         search = Search(level=1)
-        faults = library.find_paths(settings.extra_paths(), self.given_root, search)
+        faults = find_paths(settings.extra_paths(), self.given_root, search)
         if faults:
             raise Stop([f"KBP_PATH: {fault}" for fault in faults])
         search.level = 2
         self.find_project(search)
         search.level = 3
         if not self.project_only:
-            library.find_in_user_folders(search)
+            find_in_user_folders(search)
         return search
 
 
@@ -220,8 +222,8 @@ def bad_choice(option: str, value: str, choices: Iterable[str]) -> list[str]:
     if value in words:
         return []
     near = difflib.get_close_matches(value, words, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(words)}"
-    return [f"{option} {value}: {hint}"]
+    hint = f"did you mean '{near[0]}'?" if near else f"it takes {', '.join(words)}"
+    return [f"{option}: there is no '{value}'; {hint}"]
 
 
 # Bundles

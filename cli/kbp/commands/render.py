@@ -71,17 +71,17 @@ def render(
       kbp render incident api high "since the deploy"
       kbp render debug --args values.yaml --format anthropic
     """
-    faults = [*sources.faults(), *bad_choice("--format", format, FORMATS)]
+    faults = bad_choice("--format", format, FORMATS)
     if words and line is not None:
         faults.append("--line and WORDS both give the text after the command: give one of them")
-    if faults:
-        raise Stop(faults)
+    if sources.faults():
+        raise Stop([*sources.faults(), *faults])
     file = choose(name, sources, console)
     template = file.template
     if template is None:
         raise Stop(f"{file.path} does not become a prompt")
     taken_by = f"the prompt file {STDIN}" if name == STDIN or STDIN in (sources.path or ()) else None
-    values = Values(template.arguments, template.free_text, sys.stdin.buffer.read, _stdin_used_by=taken_by)
+    values = Values(template.arguments, template.free_text, console.read_stdin, faults, stdin_used_by=taken_by)
     values.assign(arg or [])
     values.assign(raw_arg or [], as_is=True)
     values.take_words(words or [])
@@ -106,8 +106,9 @@ def _filled(file: PromptFile, template: Template, values: Values, name: str) -> 
     except MissingArguments as error:
         if not values.faults:
             raise _missing(name, error.arguments) from None
-        missing = ", ".join(argument.name for argument in error.arguments)
-        raise Stop([*values.faults, f"{name} needs a value for {missing}"]) from None
+        missing = [argument.name for argument in error.arguments if argument.name not in values.attempted]
+        also = [f"{name} needs a value for {', '.join(missing)}"] if missing else []
+        raise Stop([*values.faults, *also]) from None
     if values.faults:
         raise Stop(values.faults)
     return pieces

@@ -30,7 +30,7 @@ def rules(
     """
     faults = bad_choice("--format", format, FORMATS)
     if name is not None and name not in RULES:
-        faults += [fault.removeprefix("rule ") for fault in bad_choice("rule", name, RULES)]
+        faults += bad_choice("NAME", name, RULES)
     if faults:
         raise Stop(faults, help=["  `kbp rules` lists all rules"] if name is not None and name not in RULES else [])
     chosen = [RULES[name]] if name is not None else list(RULES.values())

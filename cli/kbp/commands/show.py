@@ -1,6 +1,5 @@
 """`kbp show`: all there is to know of one prompt."""
 
-import json
 from collections.abc import Callable
 from typing import Annotated
 
@@ -10,13 +9,14 @@ from kbp.commands.choice import choose
 from kbp.commands.console import DONE, Console, Stop
 from kbp.commands.options import Sources, bad_choice
 from kbp.files import PromptFile
+from kbp.output.jsontext import dump
 from kbp.output.prompts import mcp_prompt, page
 
 
 def _as_json(file: PromptFile, color: bool) -> str:
     """The MCP Prompt object; what kbp adds stands in its `_meta`."""
     prompt = file.prompt
-    return json.dumps(mcp_prompt(prompt) if prompt else {}, ensure_ascii=False, indent=2) + "\n"
+    return dump(mcp_prompt(prompt) if prompt else {})
 
 
 def _path(file: PromptFile, color: bool) -> str:

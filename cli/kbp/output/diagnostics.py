@@ -1,11 +1,11 @@
 """A lint report as text and as JSON."""
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from kbp.diagnostics import Diagnostic, Report, Severity
 from kbp.display import fit, safe_line, width
+from kbp.output.jsontext import dump
 from kbp.output.style import styled
 
 _TAB = "    "
@@ -29,7 +29,7 @@ def as_json(report: Report, color: bool = False) -> str:
         "files": report.files,
         "refused": report.refused,
     }
-    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+    return dump(content)
 
 
 FORMATS: dict[str, Callable[[Report, bool], str]] = {"full": full, "concise": concise, "json": as_json}

@@ -1,9 +1,9 @@
 """The manual of the rules: one page a rule, a table of all."""
 
-import json
 from collections.abc import Iterable
 
 from kbp.linter.rules.base import Rule
+from kbp.output.jsontext import dump
 
 
 def page(rule: Rule) -> str:
@@ -36,4 +36,4 @@ def as_json(rules: Iterable[Rule]) -> str:
         }
         for rule in rules
     ]
-    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+    return dump(content)

@@ -1,11 +1,11 @@
 """Messages as text, Markdown, JSON, and the arrays that chat APIs take."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from kbp.model import Message
+from kbp.output.jsontext import dump
 
 
 @dataclass
@@ -37,12 +37,12 @@ def as_json(rendered: Rendered) -> str:
     """The MCP result: `description` when there is one, and `messages`."""
     content: dict[str, Any] = {"description": rendered.description} if rendered.description else {}
     content["messages"] = [_object(message) for message in rendered.messages]
-    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+    return dump(content)
 
 
 def jsonl(rendered: Rendered) -> str:
     """One message a line, as the MCP result has it."""
-    return "".join(json.dumps(_object(message), ensure_ascii=False) + "\n" for message in rendered.messages)
+    return "".join(dump(_object(message), indent=None) for message in rendered.messages)
 
 
 def openai(rendered: Rendered) -> str:
@@ -51,7 +51,7 @@ def openai(rendered: Rendered) -> str:
         {"role": message.role, "content": _openai_content(message.content, rendered.losses)}
         for message in rendered.messages
     ]
-    return json.dumps(messages, ensure_ascii=False, indent=2) + "\n"
+    return dump(messages)
 
 
 def anthropic(rendered: Rendered) -> str:
@@ -63,7 +63,7 @@ def anthropic(rendered: Rendered) -> str:
             messages[-1]["content"].append(block)
         else:
             messages.append({"role": message.role, "content": [block]})
-    return json.dumps({"messages": messages}, ensure_ascii=False, indent=2) + "\n"
+    return dump({"messages": messages})
 
 
 FORMATS: dict[str, Callable[[Rendered], str]] = {

@@ -1,6 +1,5 @@
 """Prompts as tables, names, JSON, and as a page about one of them."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from kbp.display import fit, pad, safe, safe_line, width
 from kbp.files import PromptFile
 from kbp.model import Argument, Kind, Placeholder, Prompt
+from kbp.output.jsontext import dump
 from kbp.output.style import Meaning, styled
 
 Row = Sequence[str]
@@ -28,12 +28,12 @@ def names(files: Sequence[PromptFile], cells: int | None = None) -> str:
 
 def as_json(files: Sequence[PromptFile], cells: int | None = None) -> str:
     """`{"prompts": [Prompt…]}`, each an MCP Prompt object."""
-    return json.dumps({"prompts": _objects(files)}, ensure_ascii=False, indent=2) + "\n"
+    return dump({"prompts": _objects(files)})
 
 
 def jsonl(files: Sequence[PromptFile], cells: int | None = None) -> str:
     """One MCP Prompt object a line."""
-    return "".join(json.dumps(prompt, ensure_ascii=False) + "\n" for prompt in _objects(files))
+    return "".join(dump(prompt, indent=None) for prompt in _objects(files))
 
 
 def markdown(files: Sequence[PromptFile], cells: int | None = None) -> str:

@@ -1,0 +1,297 @@
+"""Where prompt files are: paths that were named, a project and its plugins, the user's folders."""
+
+import difflib
+import glob
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from kbp import settings
+from kbp.files import Place, Roots, shown
+from kbp.manifests import Declared, ManifestFault, PluginEntry, marketplace_plugins, plugin_commands
+from kbp.walk import Skipped, Walk, link_fault
+
+PROMPT_FOLDERS = frozenset({"prompts", "commands"})
+
+
+@dataclass
+class Search:
+    """What was found so far: places of prompt files in order, paths passed over with a reason, remarks for a person.
+
+    `level` is that of the places added next: a search that goes on in a weaker source raises it.
+    """
+
+    places: list[Place] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    looked_in: list[Path] = field(default_factory=list)
+    level: int = 0
+    _seen: set[Path] = field(default_factory=set)
+
+    def pass_over(self, walk: Walk, root: Path, *, whole: bool = False) -> None:
+        """Take what a walk left out. An unreadable folder where prompts are kept counts as an unreadable file."""
+        self.skipped += walk.skipped
+        for folder in walk.unreadable:
+            if whole or PROMPT_FOLDERS.intersection(Place(folder.path, root).relative.parts):
+                self.add(Place(folder.path, root))
+            else:
+                self.skipped.append(folder)
+
+    def add(self, place: Place) -> None:
+        """Take a place, unless that path was found before."""
+        if place.path not in self._seen:
+            self._seen.add(place.path)
+            self.places.append(replace(place, level=self.level))
+
+
+# Plugins
+
+
+@dataclass(frozen=True)
+class Plugins:
+    """The plugin folders below a walked folder and what each declares as its commands; None: the conventions hold."""
+
+    declared: Mapping[Path, Declared | None]
+    skipped: tuple[Skipped, ...] = ()
+
+    def of(self, path: Path) -> Path | None:
+        """The innermost plugin folder that the file lies in."""
+        return next((folder for folder in path.parents if folder in self.declared), None)
+
+
+def find_plugins(walk: Walk) -> Plugins:
+    """The plugins below a walked folder: those with a manifest, and those a marketplace names by a relative source."""
+    declared: dict[Path, Declared | None] = {}
+    skipped: list[Skipped] = []
+    by_entries: dict[Path, list[Declared | None]] = {}
+    for folder in walk.folders:
+        if _has_manifest(folder):
+            declared[folder] = None
+        try:
+            plugins, passed = marketplace_plugins(folder)
+        except ManifestFault as fault:
+            skipped.append(Skipped(folder, str(fault)))
+            continue
+        skipped += [Skipped(path, reason) for path, reason in passed]
+        for plugin in plugins:
+            by_entries.setdefault(plugin.folder, []).append(plugin.declared)
+    for folder in sorted({*declared, *by_entries}):
+        try:
+            declared[folder] = _merged(by_entries.get(folder, []), folder)
+        except ManifestFault as fault:
+            skipped.append(Skipped(folder, str(fault)))
+            declared[folder] = Declared(())
+    return Plugins(declared, tuple(skipped))
+
+
+def _merged(entries: list[Declared | None], folder: Path) -> Declared | None:
+    """The commands of a plugin: what its marketplace entries declare wins over what its manifest does."""
+    lists = [entry for entry in entries if entry is not None]
+    if not lists:
+        return plugin_commands(folder)
+    return Declared(tuple(path for entry in lists for path in entry.entries))
+
+
+def follows_convention(path: PurePosixPath) -> bool:
+    """Whether a path below a project or plugin is where prompts are kept by convention."""
+    parts = path.parts
+    if len(parts) < 2 or path.suffix != ".md":
+        return False
+    if parts[:2] == (".github", "prompts"):
+        return len(parts) == 3 and path.name.endswith(".prompt.md")
+    return parts[0] in PROMPT_FOLDERS or parts[:2] == (".claude", "commands")
+
+
+class Surroundings:
+    """What lies above files: their roots, and the manifests and marketplaces that speak of them.
+
+    `skipped` are the manifests that cannot be used.
+    """
+
+    def __init__(self, given_root: Path | None = None) -> None:
+        self.skipped: list[Skipped] = []
+        self._roots = Roots(given_root)
+        self._entries: dict[Path, list[PluginEntry]] = {}
+        self._commands: dict[Path, Declared | None] = {}
+
+    def place_of(self, path: Path, *, named: Path | None = None) -> Place:
+        """The place of the file at `path`, there or not; `named` is the folder it was found in, None when it was named."""
+        root = self._roots.root_of(path, (named or path.parent).parent)
+        entries = [entry for above in path.parents for entry in self._entries_of(above) if entry.folder in path.parents]
+        plugin = max((root, *(entry.folder for entry in entries)), key=lambda folder: len(folder.parts))
+        declared = self._declared(plugin, [entry.declared for entry in entries if entry.folder == plugin])
+        is_declared = declared is not None and declared.holds(Place(path, plugin).relative)
+        return Place(path, self._roots.given or plugin, declared=is_declared, outright=named is None)
+
+    def _declared(self, plugin: Path, by_entries: list[Declared | None]) -> Declared | None:
+        if plugin not in self._commands:
+            self._commands[plugin] = None
+            try:
+                if by_entries or _has_manifest(plugin):
+                    self._commands[plugin] = _merged(by_entries, plugin)
+            except ManifestFault as fault:
+                self.skipped.append(Skipped(plugin, str(fault)))
+        return self._commands[plugin]
+
+    def _entries_of(self, folder: Path) -> list[PluginEntry]:
+        """The plugins that a marketplace in the folder names."""
+        if folder not in self._entries:
+            self._entries[folder] = []
+            try:
+                self._entries[folder], passed = marketplace_plugins(folder)
+                self.skipped += [Skipped(path, reason) for path, reason in passed]
+            except ManifestFault as fault:
+                self.skipped.append(Skipped(folder, str(fault)))
+        return self._entries[folder]
+
+
+# Finding
+
+
+def find_in_project(root: Path, search: Search) -> None:
+    """The prompts of a project and of every plugin in it, by manifest, marketplace and convention."""
+    search.looked_in.append(root)
+    walk = Walk(root, root)
+    plugins = find_plugins(walk)
+    search.pass_over(walk, root)
+    search.skipped += plugins.skipped
+    for path in walk.files:
+        unit = plugins.of(path) or root
+        place = Place(path, unit)
+        declared = plugins.declared.get(unit)
+        if declared is None and follows_convention(place.relative):
+            search.add(place)
+        elif declared is not None and declared.holds(place.relative):
+            search.add(Place(path, unit, declared=True))
+
+
+def find_beside(folder: Path, search: Search) -> None:
+    """The prompts in the conventional folders of a folder that is no project: nothing else of it is walked."""
+    search.looked_in.append(folder)
+    for name in ("prompts", ".github/prompts", "commands", ".claude/commands"):
+        if (folder / name).is_dir():
+            walk = Walk(folder / name, folder)
+            search.pass_over(walk, folder)
+            for path in walk.files:
+                place = Place(path, folder)
+                if follows_convention(place.relative):
+                    search.add(place)
+
+
+def find_in_folder(folder: Path, given_root: Path | None, search: Search) -> None:
+    """The prompts below a folder that was named outright, looked for at any depth."""
+    search.looked_in.append(folder)
+    root = given_root or Roots().marked(folder)
+    walk = Walk(folder, root or folder)
+    whole = bool(PROMPT_FOLDERS.intersection(_parts_below(folder, root or folder.parent)))
+    search.pass_over(walk, root or folder.parent, whole=whole or folder not in walk.folders)
+    around = Surroundings(given_root)
+    places = [around.place_of(path, named=folder) for path in walk.files if path.suffix == ".md"]
+    search.skipped += around.skipped
+    wanted = [place for place in places if whole or place.declared or _looks_like_prompt(place.path, folder)]
+    if places and not wanted:
+        search.remarks.append(f"no prompts or commands folder in {shown(folder)}: every .md file below it is taken")
+        wanted = places
+    for place in wanted:
+        search.add(place)
+
+
+def _parts_below(path: Path, root: Path) -> tuple[str, ...]:
+    return path.relative_to(root).parts if path.is_relative_to(root) else ()
+
+
+def _looks_like_prompt(path: Path, folder: Path) -> bool:
+    return path.name.endswith(".prompt.md") or bool(PROMPT_FOLDERS.intersection(path.relative_to(folder).parts[:-1]))
+
+
+def find_paths(paths: Iterable[str], given_root: Path | None, search: Search) -> list[str]:
+    """The prompts that paths name: files, folders, globs. Gives a message for each path that names nothing."""
+    faults: list[str] = []
+    around = Surroundings(given_root)
+    for text in paths:
+        path = Path(os.path.abspath(text))  # noqa: PTH100 (resolve() would follow links)
+        try:
+            path.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            _find_glob(text, around, search, faults)
+        except (OSError, ValueError) as error:
+            faults.append(f"'{text}': {(getattr(error, 'strerror', None) or str(error)).lower()}")
+        else:
+            if path.is_dir():
+                find_in_folder(path, given_root, search)
+            else:
+                _find_file(path, around, search, faults)
+    return faults
+
+
+def _find_glob(text: str, around: Surroundings, search: Search, faults: list[str]) -> None:
+    matches = sorted(glob.glob(text, recursive=True)) if glob.has_magic(text) else []  # noqa: PTH207 (absolute patterns)
+    files = [Path(os.path.abspath(match)) for match in matches if Path(match).is_file()]  # noqa: PTH100
+    for path in files:
+        _find_file(path, around, search, faults)
+    if not files:
+        faults.append(_no_such_path(text))
+
+
+def _has_manifest(folder: Path) -> bool:
+    return (folder / ".claude-plugin" / "plugin.json").is_file()
+
+
+def _find_file(path: Path, around: Surroundings, search: Search, faults: list[str]) -> None:
+    reason = link_fault(str(path), path.parent) if path.is_symlink() and not path.exists() else None
+    if reason:
+        faults.append(f"{shown(path)} is {reason}")
+        return
+    search.add(around.place_of(path))
+
+
+def _no_such_path(text: str) -> str:
+    if glob.has_magic(text):
+        return f"nothing matches '{text}'"
+    folder = Path(text).parent
+    try:
+        near = difflib.get_close_matches(Path(text).name, os.listdir(folder), n=1)  # noqa: PTH208
+    except OSError:
+        near = []
+    return f"there is no file or folder '{text}'" + (f"; did you mean '{folder / near[0]}'?" if near else "")
+
+
+def find_in_user_folders(search: Search) -> None:
+    """The prompts of the user's own folders."""
+    for folder, root, suffix in settings.user_folders():
+        if folder.is_dir():
+            walk = Walk(folder, root)
+            search.pass_over(walk, root)
+            search.looked_in.append(folder)
+            for path in walk.files:
+                if path.name.endswith(suffix):
+                    search.add(Place(path, root))
+
+
+def find_in_plugin(root: Path, patterns: Sequence[str] | None = None) -> Search:
+    """The prompts of one plugin: those its `patterns` match, else what its manifest declares, else the conventions.
+
+    Raises:
+        ManifestFault: the manifest cannot be used.
+    """
+    walk = Walk(root, root)
+    search = Search(looked_in=[root])
+    search.pass_over(walk, root)
+    commands = plugin_commands(root)
+    for path in walk.files:
+        relative = Place(path, root).relative
+        if patterns is not None:
+            wanted = path.suffix == ".md" and any(_matches(relative, pattern) for pattern in patterns)
+        else:
+            wanted = commands.holds(relative) if commands is not None else follows_convention(relative)
+        if wanted:
+            search.add(Place(path, root, declared=commands is not None and commands.holds(relative)))
+    return search
+
+
+def _matches(path: PurePosixPath, pattern: str) -> bool:
+    """Whether the path fits a pattern in which `**` stands for any folders, and as last part for everything below."""
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(["/" + pattern.removeprefix("./")]).match_file(str(path))
