@@ -109,6 +109,9 @@ class _Explanation:
             match = _KEY_LINE.match(text)
             if match and not match["lead"] and not self._goes_on(number) and self._is_broken(match):
                 self._quote(number, match)
+            kind = _kind_of_key(text)
+            if kind:
+                self._repair(number, "#", key_that_is(kind, self._place(number)))
 
     def _goes_on(self, number: int) -> bool:
         """Whether the next line continues the value of this one."""
@@ -163,19 +166,20 @@ class _Explanation:
                 and self._is_broken(match)
                 and self._quote(number, match)
             )
-        span = self.lines.span(number)
-        place = Span(span.start + self.block.shift, span.start + len(text.rstrip()) + self.block.shift)
-        if re.fullmatch(r"\{.*\}|\[.*\]", text.strip()):
-            return self._repair(number, "#", key_that_is("a mapping" if text.lstrip()[0] == "{" else "a list", place))
         if text[:1] in " \t-#" or _KEY_ALONE.match(text) or not self._follows_a_value(number):
             return False
         problem = Problem(
             "indented-continuation",
-            place,
+            self._place(number),
             f"not YAML: `{text[:40].rstrip()}` goes on with the value above, but starts in column 1",
             "indent the line",
         )
         return self._repair(number, "  " + text, problem)
+
+    def _place(self, number: int) -> Span:
+        """Where the line stands in the file, without the blanks at its end."""
+        span = self.lines.span(number)
+        return Span(span.start + self.block.shift, span.start + len(self.texts[number - 1].rstrip()) + self.block.shift)
 
     def _goes_deeper(self, number: int) -> bool:
         """Whether the next line stands deeper than the key of this one, and so continues its value."""
@@ -186,6 +190,15 @@ class _Explanation:
     def _follows_a_value(self, number: int) -> bool:
         above = [text for text in self.texts[: number - 1] if text.strip()]
         return bool(above) and (number - 1 in self.repairs or bool(_KEY_LINE.match(above[-1])) or above[-1][:1] == " ")
+
+
+def _kind_of_key(line: str) -> str | None:
+    """What the key of a line in column 1 is that stands where a key should and is no text; None for other lines."""
+    if re.fullmatch(r"\{.*\}[ \t]*", line):
+        return "a mapping"
+    if re.fullmatch(r"\[.*\][ \t]*", line):
+        return "a list"
+    return "null" if re.match(r":(?:[ \t]|$)", line) else None
 
 
 def _error_of(text: str) -> yaml.YAMLError | None:

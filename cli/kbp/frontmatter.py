@@ -175,13 +175,18 @@ def compose(text: str) -> yaml.Node | None:
 
 def _check_depth(text: str) -> None:
     depth = 0
-    for event in yaml.parse(text, Loader=LOADER):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise TooDeep(event.start_mark.index if event.start_mark else 0)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+    try:
+        for event in yaml.parse(text, Loader=LOADER):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > MAX_DEPTH:
+                    raise TooDeep(event.start_mark.index if event.start_mark else 0)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+    except yaml.MarkedYAMLError as error:  # libyaml reads ahead, and has a limit of its own
+        if error.problem and "nesting depth" in error.problem and error.problem_mark:
+            raise TooDeep(error.problem_mark.index) from None
+        raise
 
 
 def check(root: Value) -> list[Problem]:
