@@ -116,7 +116,7 @@ class Surroundings:
         self._commands: dict[Path, Declared | None] = {}
 
     def place_of(self, path: Path, *, named: Path | None = None) -> Place:
-        """The place of the file at `path`, there or not; `named` is the folder it was found in, None when it was named."""
+        """The place of the file at `path`, there or not. `named` is the folder it was found in, if any."""
         root = self._roots.root_of(path, (named or path.parent).parent)
         entries = [entry for above in path.parents for entry in self._entries_of(above) if entry.folder in path.parents]
         plugin = max((root, *(entry.folder for entry in entries)), key=lambda folder: len(folder.parts))

@@ -1,6 +1,7 @@
 """Places in a text: spans, lines and columns, and a fault at a place."""
 
 import re
+from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,13 +45,10 @@ class Lines:
     text: str
 
     @cached_property
-    def _ends(self) -> list[tuple[int, int]]:
-        ends = [(end.start(), end.end()) for end in LINE_END.finditer(self.text)]
-        return [*ends, (len(self.text), len(self.text) + 1)]
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [1 if self.text.startswith(BOM) else 0, *(after for _, after in self._ends[:-1])]
+    def _starts(self) -> "array[int]":
+        starts = array("Q", [1 if self.text.startswith(BOM) else 0])
+        starts.extend(end.end() for end in LINE_END.finditer(self.text))
+        return starts
 
     def position(self, offset: int) -> Position:
         """Where the character at `offset` stands."""
@@ -59,11 +57,16 @@ class Lines:
 
     def line(self, number: int) -> str:
         """Line `number`, counted from 1, without its end."""
-        return self.text[self._starts[number - 1] : self._ends[number - 1][0]]
+        span = self.span(number)
+        return self.text[span.start : span.end]
 
     def span(self, number: int) -> Span:
         """The characters of line `number`, its end left out."""
-        return Span(self._starts[number - 1], self._ends[number - 1][0])
+        start = self._starts[number - 1]
+        if number == len(self._starts):
+            return Span(start, len(self.text))
+        end = self._starts[number] - 1
+        return Span(start, end - 1 if self.text[end] == "\n" and self.text[end - 1 : end] == "\r" else end)
 
     def __len__(self) -> int:
         return len(self._starts)

@@ -1,7 +1,7 @@
 """The Claude dialect: the command files of Claude Code (2.1.332), read as the MCP prompt they become."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 
 from kbp.dialects.base import (
@@ -23,7 +23,8 @@ from kbp.text import Problem, Span, split_white
 
 APPEND = "\n\nARGUMENTS: "
 
-_SCANNER = scanner(r"(?P<dollar>\$(?=[^\s{]))")
+_SCANNER = scanner(r"(?P<dollar>\$(?=[A0-9]))")
+_SCANNER_WITH_NAMES = scanner(r"(?P<dollar>\$(?=[^\s]))")
 _BUILT_IN = re.compile(r"\$(?:(?P<free>ARGUMENTS)(?:\[(?P<word>[0-9]+)\])?|(?P<index>[0-9]+)(?![A-Za-z0-9_]))")
 _AMOUNT = re.compile(r"\$[0-9]+\.[0-9]")
 _WORD_FOLLOWS = re.compile(r"[A-Za-z0-9_\[]")
@@ -33,6 +34,9 @@ _NOT_TEXT = re.compile(
     r"|[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+"
     r"|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 )
+
+_Trie = dict[str, "_Trie"]
+_END = ""
 
 
 def parse(document: Document) -> Parsed:
@@ -45,7 +49,7 @@ def parse(document: Document) -> Parsed:
     if problems:
         return Parsed(None, in_file_order(problems))
     positions = tuple(name for name, _ in names)
-    body = scan(document, _SCANNER, _reader(document.text, positions))
+    body = scan(document, _SCANNER_WITH_NAMES if names else _SCANNER, _reader(document.text, positions))
     first: dict[str, Span] = {}
     for name, span in names:
         if name in first:
@@ -100,14 +104,12 @@ def _is_text(value: Value) -> bool:
 
 def _reader(text: str, names: tuple[str, ...]) -> Callable[[re.Match[str]], Placeholder | None]:
     """What makes a placeholder of a dollar: declared names first, the longest of them, then the built-in ones."""
-    longest: dict[str, list[str]] = {}
-    for name in sorted(set(names), key=len, reverse=True):
-        longest.setdefault(name[0], []).append(name)
+    trie = _trie(names)
 
     def read(match: re.Match[str]) -> Placeholder | None:
         start = match.start()
         escaped = text[start - 1 : start] == "\\" and text[start - 2 : start - 1] != "\\"
-        found = _declared(text, start, longest.get(text[start + 1], [])) or _built_in(text, start)
+        found = _declared(text, start, trie) or _built_in(text, start)
         if escaped and (found or _AMOUNT.match(text, start)):
             end = found.span.end if found else start + 1
             return Placeholder(Kind.ESCAPED, text[start - 1 : end], Span(start - 1, end))
@@ -116,12 +118,27 @@ def _reader(text: str, names: tuple[str, ...]) -> Callable[[re.Match[str]], Plac
     return read
 
 
-def _declared(text: str, start: int, names: list[str]) -> Placeholder | None:
+def _trie(names: Iterable[str]) -> _Trie:
+    """The names character by character: many long names cost no more than the text that is compared with them."""
+    trie: _Trie = {}
     for name in names:
-        end = start + 1 + len(name)
-        if text.startswith(name, start + 1) and not _WORD_FOLLOWS.match(text, end):
-            return Placeholder(Kind.NAMED, text[start:end], Span(start, end), name=name)
-    return None
+        node = trie
+        for character in name:
+            node = node.setdefault(character, {})
+        node[_END] = {}
+    return trie
+
+
+def _declared(text: str, start: int, trie: _Trie) -> Placeholder | None:
+    """The longest declared name after the dollar at `start` that no word character or bracket follows."""
+    node, end, found = trie, start + 1, None
+    while end < len(text) and (below := node.get(text[end])) is not None:
+        node, end = below, end + 1
+        if _END in node and not _WORD_FOLLOWS.match(text, end):
+            found = end
+    if found is None:
+        return None
+    return Placeholder(Kind.NAMED, text[start:found], Span(start, found), name=text[start + 1 : found])
 
 
 def _built_in(text: str, start: int) -> Placeholder | None:

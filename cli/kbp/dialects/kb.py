@@ -22,6 +22,8 @@ from kbp.markdown import Code
 from kbp.model import Argument, Kind, Placeholder, Template
 from kbp.text import Problem, Span, squeeze
 
+# Looking for the nearest name takes its time: a file with more of either was not written by a person.
+_MAX_SUGGESTIONS = 200
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACEHOLDER = r"\{\{\s*+(?P<name>[A-Za-z_][A-Za-z0-9_]*+)\s*+\}\}"
 _SCANNER = scanner(_PLACEHOLDER)
@@ -51,10 +53,12 @@ def _own(match: re.Match[str]) -> Placeholder:
 
 def _undeclared(body: tuple[str | Placeholder, ...], declared: list[str]) -> Iterator[Problem]:
     known = set(declared)
+    suggestions = _MAX_SUGGESTIONS
     for part in body:
         if isinstance(part, Placeholder) and part.name is not None and part.name not in known:
             known.add(part.name)
-            near = difflib.get_close_matches(part.name, declared, n=1)
+            suggestions -= 1
+            near = difflib.get_close_matches(part.name, declared[:_MAX_SUGGESTIONS], n=1) if suggestions >= 0 else []
             help = (
                 f"`{near[0]}` is declared; did you mean `{{{{ {near[0]} }}}}`?"
                 if near
