@@ -294,6 +294,9 @@ def not_utf8(file: PromptFile) -> Iterator[Finding]:
 
     Good `prompts/cafe.md`:
 
+        ---
+        description: Find a café
+        ---
         Find a café.
     """
     yield from ()

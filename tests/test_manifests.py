@@ -1,0 +1,72 @@
+from pathlib import PurePosixPath
+
+import pytest
+from conftest import Tree
+
+from kbp.manifests import ManifestFault, marketplace_plugins, plugin_commands
+
+
+@pytest.mark.parametrize(
+    ("commands", "declared", "not_declared"),
+    [
+        ('"./a.md"', ["a.md"], ["b.md"]),
+        ('["./a.md", "./more"]', ["a.md", "more/x.md"], ["more/x/y.md", "more/x.txt"]),
+        ('["./"]', ["a.md"], ["x/a.md"]),
+        ('["../a.md", "/etc/b.md"]', [], ["a.md", "etc/b.md"]),
+        ("[]", [], ["a.md"]),
+    ],
+)
+def test_a_manifest_declares_files_and_folders(
+    tree: Tree, commands: str, declared: list[str], not_declared: list[str]
+) -> None:
+    found = plugin_commands(tree({".claude-plugin/plugin.json": f'{{"commands": {commands}}}'}))
+    assert found is not None
+    assert [path for path in declared + not_declared if found.holds(PurePosixPath(path))] == declared
+
+
+def test_without_commands_nothing_is_declared(tree: Tree) -> None:
+    assert plugin_commands(tree({"plugin.json": "{}"})) is None
+    assert plugin_commands(tree({}) / "nowhere") is None
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"commands": 3}', '{"commands": {"a": 1}}', "[" * 100_000, "\xff"])
+def test_a_manifest_of_another_shape_is_a_fault_that_names_the_file(tree: Tree, text: str) -> None:
+    with pytest.raises(ManifestFault, match=r"plugin\.json"):
+        plugin_commands(tree({".claude-plugin/plugin.json": text.encode("latin-1")}))
+
+
+def test_a_marketplace_names_plugins_by_relative_sources_only(tree: Tree) -> None:
+    top = tree(
+        {
+            ".claude-plugin/marketplace.json": """{"plugins": [
+                {"name": "a", "source": "./plugins/a", "commands": ["./x.md"]},
+                {"name": "b", "source": "plugins/b"},
+                {"name": "c", "source": {"source": "github", "repo": "o/r"}},
+                {"name": "d", "source": "../d"},
+                {"name": "e", "source": "./gone"},
+                {"name": "f", "source": "https://example.com/f"},
+                "g"]}""",
+            "plugins/a/x.md": "",
+            "plugins/b/y.md": "",
+        }
+    )
+    found, passed = marketplace_plugins(top)
+    assert [(plugin.folder, plugin.declared is not None) for plugin in found] == [
+        (top / "plugins/a", True),
+        (top / "plugins/b", False),
+    ]
+    assert [reason for _, reason in passed] == [
+        "plugin 'c': its source is not a folder of this marketplace, and nothing is fetched",
+        "plugin 'd': its source '../d' leads out of the marketplace",
+        "plugin 'e': its source './gone' is not there",
+        "plugin 'f': its source is not a folder of this marketplace, and nothing is fetched",
+        "an entry of `plugins` is not an object",
+    ]
+
+
+def test_a_source_that_links_out_of_the_marketplace_is_passed_over(
+    tree: Tree, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    top = tree({".claude-plugin/marketplace.json": '{"plugins": [{"name": "a", "source": "./a"}]}'})
+    (top / "a").symlink_to(tmp_path_factory.mktemp("outside"))
+    assert marketplace_plugins(top)[0] == []

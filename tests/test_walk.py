@@ -1,0 +1,106 @@
+import os
+from pathlib import Path
+
+import pytest
+from conftest import Tree
+
+from kbp.walk import Walk
+
+
+def files(walk: Walk) -> list[str]:
+    return [path.relative_to(walk.top).as_posix() for path in walk.files]
+
+
+def skipped(walk: Walk) -> list[tuple[str, str]]:
+    return [(each.path.relative_to(walk.top).as_posix(), each.reason) for each in walk.skipped]
+
+
+def test_files_are_sorted_and_hidden_ones_left_out_but_for_three_folders(tree: Tree) -> None:
+    names = ["b.md", "a/z.md", "a/.h.md", ".git/x.md", ".hidden/x.md", ".github/g.md", ".claude/c.md", ".agents/a.md"]
+    top = tree(dict.fromkeys(names, ""))
+    assert files(Walk(top, top)) == [".agents/a.md", ".claude/c.md", ".github/g.md", "a/z.md", "b.md"]
+
+
+def test_ignore_files_hold_for_what_is_below_them_the_nearest_first(tree: Tree) -> None:
+    top = tree(
+        {
+            ".gitignore": "build/\n*.tmp.md\n",
+            ".kbpignore": "drafts\n",
+            "build/a.md": "",
+            "drafts/a.md": "",
+            "x.tmp.md": "",
+            "sub/.gitignore": "!keep.tmp.md\n/only-here.md\n",
+            "sub/keep.tmp.md": "",
+            "sub/only-here.md": "",
+            "sub/deep/only-here.md": "",
+            "sub/other.tmp.md": "",
+        }
+    )
+    assert files(Walk(top, top)) == ["sub/deep/only-here.md", "sub/keep.tmp.md"]
+
+
+def test_ignore_files_of_the_repository_above_hold_too(tree: Tree) -> None:
+    top = tree({".git/HEAD": "", ".gitignore": "*.secret.md\n", "prompts/a.md": "", "prompts/b.secret.md": ""})
+    assert files(Walk(top / "prompts", top)) == ["a.md"]
+
+
+def test_an_ignored_folder_that_is_named_outright_is_walked(tree: Tree) -> None:
+    top = tree({".git/HEAD": "", ".gitignore": "build/\n", "build/a.md": ""})
+    assert files(Walk(top / "build", top)) == ["a.md"]
+
+
+def test_an_ignore_file_with_a_pattern_that_is_none_ignores_nothing(tree: Tree) -> None:
+    top = tree({".gitignore": "!\n", "a.md": ""})
+    assert files(Walk(top, top)) == ["a.md"]
+
+
+def test_links_inside_the_root_are_followed(tree: Tree) -> None:
+    top = tree({"real/a.md": "", "b.md": ""})
+    (top / "link.md").symlink_to("b.md")
+    (top / "folder").symlink_to("real")
+    assert files(Walk(top, top)) == ["b.md", "folder/a.md", "link.md", "real/a.md"]
+
+
+def test_links_that_lead_nowhere_in_a_loop_or_out_are_named(
+    tree: Tree, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    top = tree({"a.md": ""})
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.md").write_text("secret")
+    (top / "gone.md").symlink_to("nothing.md")
+    (top / "out.md").symlink_to(outside / "secret.md")
+    (top / "out").symlink_to(outside)
+    (top / "self.md").symlink_to("self.md")
+    (top / "up").symlink_to(".")
+    walk = Walk(top, top)
+    assert files(walk) == ["a.md"]
+    assert skipped(walk) == [
+        ("gone.md", "a symbolic link that leads nowhere (nothing.md)"),
+        ("out", f"a symbolic link that leads out of the root ({outside})"),
+        ("out.md", f"a symbolic link that leads out of the root ({outside}/secret.md)"),
+        ("self.md", "a symbolic link in a loop"),
+        ("up", "a symbolic link that leads back to a folder above it"),
+    ]
+
+
+def test_folders_that_link_to_one_another_end(tree: Tree) -> None:
+    top = tree({f"d{n}/a.md": "" for n in range(8)})
+    for n in range(8):
+        for m in range(8):
+            if n != m:
+                (top / f"d{n}" / f"to{m}").symlink_to(f"../d{m}")
+    walk = Walk(top, top)
+    assert {f"d{n}/a.md" for n in range(8)} <= set(files(walk))
+    assert len(walk.folders) < 200
+
+
+def test_a_very_deep_folder_is_walked(tmp_path: Path) -> None:
+    with_depth = tmp_path
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1100):
+        os.mkdir("d", dir_fd=here)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(here)
+    assert len(Walk(with_depth, with_depth).folders) > 1000
