@@ -199,7 +199,7 @@ def tab_indent(file: PromptFile) -> Iterator[Finding]:
         ---
         description: Ship it
         allowed-tools:
-                - Read
+        \t- Read
         ---
         Ship $ARGUMENTS.
 
@@ -211,7 +211,7 @@ def tab_indent(file: PromptFile) -> Iterator[Finding]:
           - Read
         ---
         Ship $ARGUMENTS.
-    """
+    """  # noqa: D301 (the example needs a real tab, which the formatter would replace)
     yield from ()
 
 
