@@ -1,6 +1,9 @@
+import json
+
 import pytest
 
-from kbp.display import fit, pad, safe, safe_line, width
+from kbp.display import UNSAFE, fit, pad, safe, safe_line, width
+from kbp.output.jsontext import dump
 
 
 @pytest.mark.parametrize(
@@ -38,3 +41,11 @@ def test_a_text_is_cut_to_fit(text: str, cells: int, cut: str) -> None:
 
 def test_a_text_is_padded_to_cells() -> None:
     assert pad("日", 4) == "日  "
+
+
+def test_json_holds_no_character_that_could_steer_a_terminal_and_says_the_same() -> None:
+    content = {"a": "é \x1b \x9b \u202e \x7f \udcff \u2028 \n"}
+    text = dump(content)
+    assert not UNSAFE.search(text)
+    assert "é" in text
+    assert json.loads(text) == content

@@ -3,10 +3,10 @@
 import re
 
 # Control characters but newline and tab, what turns the direction of writing, line separators, and lone surrogates.
-_UNSAFE = re.compile(
+UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-_UNSAFE_OR_BREAK = re.compile(_UNSAFE.pattern[:-1] + "\n\t]")
+_UNSAFE_OR_BREAK = re.compile(UNSAFE.pattern[:-1] + "\n\t]")
 _NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
 
@@ -18,7 +18,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 def safe(text: str) -> str:
     r"""The text with what could steer a terminal spelt out, as `\x1b`; newlines and tabs stay."""
-    return _UNSAFE.sub(_escaped, text)
+    return UNSAFE.sub(_escaped, text)
 
 
 def safe_line(text: str) -> str:

@@ -45,10 +45,10 @@ class Values:
         option = "-A" if as_is else "-a"
         for text in texts:
             name, equals, value = text.partition("=")
+            self.attempted.add(name)
             if not equals or not name:
                 self.faults.append(f"{option} {text}: write it as {option} NAME=VALUE")
                 continue
-            self.attempted.add(name)
             read = value if as_is else self._value(value, f"{option} {text}")
             if self._is_known(name, f"{option} {text}") and read is not None and self._is_utf8(name, read):
                 self._give(name, read, option)
@@ -86,6 +86,7 @@ class Values:
         elif len(self.arguments) == 1:
             self._give(self.arguments[0].name, " ".join(texts), "a word")
         elif len(texts) > len(self.arguments):
+            self.attempted.update(argument.name for argument in self.arguments)
             takes = ", ".join(argument.name for argument in self.arguments) or "none"
             self.faults.append(
                 f"{len(texts)} words for {len(self.arguments)} arguments ({takes}): quote words that belong together"

@@ -62,7 +62,7 @@ class Console:
             raise Stop(f"stdin cannot be read: {(error.strerror or str(error)).lower()}") from None
 
     def print(self, text: str) -> None:
-        """Print a result that is safe as it is: laid out by kbp, or JSON."""
+        """Print a result that is safe on a terminal: laid out by kbp, or JSON."""
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
@@ -76,7 +76,8 @@ class Console:
         self.print(safe(text) if sys.stdout.isatty() else text)
 
     def page(self, text: str) -> None:
-        """Print a result through the user's pager when it is longer than the terminal."""
+        """Print a result without colours, through the user's pager when it is longer than the terminal."""
+        text = safe(text) if sys.stdout.isatty() else text
         if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines and settings.pager():
             _through_pager(settings.pager(), text)
         else:

@@ -65,7 +65,7 @@ def list_prompts(
     chosen = _chosen(found, pattern, only_dialect)
     text = LIST_FORMATS[format](chosen, console.cells)
     if no_pager:
-        console.print(text)
+        console.print_text(text)
     else:
         console.page(text)
     folders = len({file.place.path.parent for file in chosen})

@@ -12,7 +12,7 @@ from kbp import renderer
 from kbp.commands.choice import choose
 from kbp.commands.console import DONE, Console, Stop, write_whole
 from kbp.commands.options import STDIN, Sources, bad_choice
-from kbp.display import pad, safe_line, width
+from kbp.display import fit, pad, safe_line, width
 from kbp.files import PromptFile
 from kbp.model import Argument, Kind, Template
 from kbp.output.diagnostics import counted
@@ -84,8 +84,9 @@ def render(
     values = Values(template.arguments, template.free_text, console.read_stdin, faults, stdin_used_by=taken_by)
     values.assign(arg or [])
     values.assign(raw_arg or [], as_is=True)
-    values.take_words(words or [])
-    if line is not None:
+    if line is None:
+        values.take_words(words or [])
+    elif not words:
         values.take_line(line)
     if args is not None:
         values.read_map(args)
@@ -136,16 +137,20 @@ def _stdin_has_data() -> bool:
 def _tell(template: Template, pieces: tuple[Piece, ...], explain: bool, console: Console) -> None:
     if any(placeholder.kind is Kind.SHELL for placeholder in template.placeholders):
         console.hint("hint: the body has shell lines (!`…`): they are text here, and nothing is run")
-    if explain:
-        for piece in pieces:
-            if piece.placeholder is not None or piece.origin == "appended":
-                raw = piece.placeholder.raw if piece.placeholder else "(end of the body)"
-                value = (
-                    f" {safe_line(piece.text[:60])!r}"
-                    if piece.origin in ("given", "default", "appended", "plugin root")
-                    else ""
-                )
-                console.explain(f"{safe_line(raw)}  {piece.origin}{value}")
+    for piece in pieces if explain else ():
+        if piece.placeholder is not None or piece.origin == "appended":
+            console.explain(_explained(piece))
+
+
+def _explained(piece: Piece) -> str:
+    """One placeholder, and where its text came from."""
+    raw = piece.placeholder.raw if piece.placeholder else "(end of the body)"
+    value = (
+        f" '{fit(safe_line(piece.text), 60)}'"
+        if piece.origin in ("given", "default", "appended", "plugin root")
+        else ""
+    )
+    return f"{safe_line(raw)}  {piece.origin}{value}"
 
 
 def _put(text: str, output: Path | None, *, is_text: bool, console: Console) -> None:

@@ -22,8 +22,8 @@ def table(files: Sequence[PromptFile], cells: int | None = None) -> str:
 
 
 def names(files: Sequence[PromptFile], cells: int | None = None) -> str:
-    """One name a line."""
-    return "".join(safe_line(file.name) + "\n" for file in files)
+    """One name a line, for other programs: only what would break the line is spelt out."""
+    return "".join(file.name.replace("\r", "\\r").replace("\n", "\\n") + "\n" for file in files)
 
 
 def as_json(files: Sequence[PromptFile], cells: int | None = None) -> str:
@@ -195,11 +195,11 @@ def matches(file: PromptFile, pattern: str) -> bool:
     Raises:
         re.error: the regular expression is none.
     """
-    text = f"{file.name}\n{file.template.description or ''}" if file.template else file.name
+    texts = [file.name, (file.template.description if file.template else None) or ""]
     if len(pattern) > 1 and pattern.startswith("/") and pattern.endswith("/"):
-        return re.search(pattern[1:-1], text, re.IGNORECASE) is not None
+        return any(re.search(pattern[1:-1], text, re.IGNORECASE) for text in texts)
     if any(sign in pattern for sign in "*?["):
         from fnmatch import fnmatchcase
 
         return fnmatchcase(file.name.lower(), pattern.lower())
-    return pattern.lower() in text.lower()
+    return any(pattern.lower() in text.lower() for text in texts)

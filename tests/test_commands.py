@@ -1,0 +1,343 @@
+"""The command line as a user meets it: what is asked, what is answered, on which stream, with which exit code."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from conftest import BROKEN, LIBRARY, Golden, Kbp, Tree
+
+from kbp import __version__
+
+PROMPT = "---\ndescription: d\n---\nbody\n"
+
+
+# What is wrong with the request
+
+WRONG = [
+    "lnt",
+    "lint --fromat x",
+    "show",
+    "show a b",
+    "lint --format jsno --dialect clade",
+    "list --format xyz",
+    "list --color sometimes",
+    "list --root nowhere",
+    "list -C nowhere",
+    "list zzz",
+    "list /(/",
+    "list --library a/b",
+    "rules unquoted-hnt",
+    "show debgu",
+    "show prompts",
+    "show prompts/",
+    "show prompts/debgu.md",
+    "lint nope.md also-not",
+    "render debug",
+    "render changelog",
+    "render debug -a app=",
+    "render changelog -a ap=3 -a commits=@nope -a commits=2 -f jsn",
+    "render incident a --line b",
+    "render debug -a since=1 -a since=2 -a app=x",
+    "render debug a b c",
+    "render debug -a app",
+    "render debug a -a app=b",
+    "render debug -a app=x -o no/such/folder/f",
+    "render debug -a app=x -o prompts",
+]
+
+
+def test_a_wrong_request_says_all_that_is_wrong_and_the_way_out(kbp: Kbp, golden: Golden) -> None:
+    told = []
+    for line in WRONG:
+        result = kbp(*line.split(), cwd=LIBRARY)
+        assert (result.code, result.out) == (2, "")
+        told.append(f"$ kbp {line}\n{result.err}")
+    golden("wrong-requests.text", "\n".join(told))
+
+
+def test_no_command_is_the_help_on_stderr(kbp: Kbp) -> None:
+    result = kbp()
+    assert (result.code, result.out) == (2, "")
+    assert result.err == kbp("--help").out
+
+
+@pytest.mark.parametrize("line", ["--version", "-V", "lint --version", "-q list -V"])
+def test_the_version_alone_is_printed(kbp: Kbp, line: str) -> None:
+    assert kbp(*line.split()).out == f"kbp {__version__}\n"
+
+
+def test_a_bug_is_one_line_with_the_version_and_raises_only_when_asked(
+    kbp: Kbp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("oh\nno")
+
+    monkeypatch.setattr("kbp.commands.lint.run.lint", broken)
+    result = kbp("lint", LIBRARY)
+    assert (result.code, result.out) == (70, "")
+    assert result.err.startswith(f"error: kbp {__version__} failed: KeyError: 'oh\\nno'\n")
+    with pytest.raises(KeyError):
+        kbp("lint", LIBRARY, "--debug")
+
+
+def test_an_interrupt_is_130_and_silent(kbp: Kbp, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kbp.commands.lint.run.lint", interrupted)
+    result = kbp("lint", LIBRARY)
+    assert (result.code, result.out, result.err.strip()) == (130, "", "")
+
+
+def test_options_of_every_command_may_stand_before_its_name(kbp: Kbp) -> None:
+    assert kbp("-C", LIBRARY, "-q", "list").err == ""
+    assert kbp("list", "-C", LIBRARY, "-q").out == kbp("list", cwd=LIBRARY).out
+
+
+# lint
+
+
+def test_lint_of_a_clean_library_ends_with_0(kbp: Kbp) -> None:
+    result = kbp("lint", LIBRARY)
+    assert (result.code, result.out, result.err) == (0, "", "Found nothing to report in 29 files.\n")
+    assert kbp("lint", cwd=LIBRARY) == result
+    assert kbp("lint", "-q", cwd=LIBRARY).err == ""
+
+
+def test_warnings_alone_end_with_0(kbp: Kbp, tree: Tree) -> None:
+    result = kbp("lint", "--format", "concise", tree({"kbp.toml": "", "commands/a.md": "---\nmodel: x\n---\n$0"}))
+    assert result.code == 0
+    assert "warning[missing-description]" in result.out
+
+
+def test_lint_reads_one_file_on_stdin_under_the_name_it_is_given(kbp: Kbp) -> None:
+    text = b"---\nargument-hint: [a] [b]\n---\n$0"
+    result = kbp("lint", "-", "--stdin-filename", "commands/new.md", "--format", "concise", cwd=LIBRARY, stdin=text)
+    assert result.code == 1
+    assert result.out.startswith("commands/new.md:2:16: error[unquoted-hint]")
+    assert kbp("lint", "-", stdin=b"hello").out.startswith("-:1:1: info[missing-description]")
+
+
+def test_lint_of_nothing_is_a_wrong_request_that_says_where_it_looked(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"README.md": ""})
+    result = kbp("lint", cwd=top)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error: no prompt files found in .\n  looked for prompts/, commands/")
+    assert kbp("lint", "--format", "json", cwd=tree({"empty/x.txt": ""}) / "empty").code == 2
+
+
+def test_lint_leaves_the_users_own_folders_alone(kbp: Kbp, home: Path, tree: Tree) -> None:
+    own = home / ".claude/commands/mine.md"
+    own.parent.mkdir(parents=True)
+    own.write_text("---\n- bad\n---\n")
+    assert kbp("lint", cwd=tree({"kbp.toml": "", "prompts/a.md": PROMPT})).err == "Found nothing to report in 1 file.\n"
+
+
+def test_lint_names_the_links_it_does_not_follow(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "prompts/a.md": PROMPT})
+    (top / "prompts/out.md").symlink_to("/etc/hostname")
+    result = kbp("lint", cwd=top)
+    assert result.code == 0
+    assert result.err.startswith("skipped prompts/out.md: a symbolic link that leads out of the root (/etc/hostname)\n")
+
+
+def test_lint_with_a_library_sees_its_names_across_plugins(kbp: Kbp, tree: Tree) -> None:
+    plugins = {f"{name}/.claude-plugin/plugin.json": "{}" for name in "pq"}
+    top = tree({"kbp.toml": "", **plugins, "p/commands/x.md": PROMPT, "q/commands/x.md": PROMPT})
+    assert kbp("lint", cwd=top).code == 0
+    assert "[name-collision] the name `lib_x`" in kbp("lint", "--library", "lib", cwd=top).out
+
+
+def test_verbose_tells_where_was_looked_what_was_skipped_and_dropped(kbp: Kbp) -> None:
+    told = kbp("lint", "-v", ".", cwd=BROKEN).err
+    assert "looked in .\n" in told
+    assert "skipped prompts/SKILL.md: an Agent Skill\n" in told
+    assert "skipped prompts/rules.md: an instructions file (key globs)\n" in told
+    assert "commands/mute.md: dropped allowed-tools (no meaning over MCP)\n" in told
+
+
+def test_colours_are_printed_when_asked_for(kbp: Kbp, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = kbp("lint", cwd=BROKEN).out
+    coloured = kbp("lint", "--color", "always", cwd=BROKEN).out
+    assert coloured != plain
+    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert kbp("lint", cwd=BROKEN).out == coloured
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert kbp("lint", cwd=BROKEN).out == plain
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("FORCE_COLOR", "0")
+    assert kbp("lint", cwd=BROKEN).out == plain
+
+
+# list and show
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("deb", ["debug"]),
+        ("loki", ["debug"]),
+        ("*e", ["dedupe", "estimate", "migrate", "outline", "profile", "translate"]),
+        ("/^t.*t$/", ["ticket"]),
+        ("STANDUP", ["standup"]),
+    ],
+)
+def test_a_pattern_is_a_part_a_glob_or_a_regular_expression(kbp: Kbp, pattern: str, names: list[str]) -> None:
+    found = kbp("list", pattern, "--format", "names", cwd=LIBRARY).out.split()
+    assert [name for name in found if name != "tag"] == names
+
+
+def test_list_of_one_dialect(kbp: Kbp) -> None:
+    result = kbp("list", "--only-dialect", "copilot", "--format", "names", cwd=LIBRARY)
+    assert result.out.split() == ["document", "estimate", "migrate", "review", "test-plan"]
+
+
+def test_list_says_how_many_files_are_skipped(kbp: Kbp) -> None:
+    assert kbp("list", cwd=BROKEN).err == "9 prompts in 4 folders, 18 files skipped (`kbp list --skipped`)\n"
+
+
+def test_shadowed_prompts_are_listed_when_asked_for(kbp: Kbp, home: Path, tree: Tree) -> None:
+    own = home / ".claude/commands/a.md"
+    own.parent.mkdir(parents=True)
+    own.write_text(PROMPT)
+    top = tree({"kbp.toml": "", "prompts/a.md": PROMPT})
+    assert kbp("list", "--format", "names", cwd=top).out == "a\n"
+    assert kbp("list", "--shadowed", cwd=top).out.splitlines()[1].endswith(".claude/commands/a.md\tprompts/a.md")
+    assert kbp("list", "--shadowed", "--project-only", cwd=top).out.splitlines()[1:] == []
+
+
+def test_paths_of_the_environment_come_before_the_project(
+    kbp: Kbp, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = tree({"kbp.toml": "", "prompts/a.md": PROMPT, "extra/prompts/a.md": PROMPT, "extra/prompts/b.md": PROMPT})
+    monkeypatch.setenv("KBP_PATH", "extra")
+    paths = [prompt["_meta"]["kbp/path"] for prompt in json.loads(kbp("list", "-f", "json", cwd=top).out)["prompts"]]
+    assert paths == ["extra/prompts/a.md", "extra/prompts/b.md"]
+    monkeypatch.setenv("KBP_PATH", "gone")
+    assert kbp("list", cwd=top).err == "error: KBP_PATH: there is no file or folder 'gone'\n"
+
+
+def test_a_path_is_looked_in_and_nowhere_else(kbp: Kbp) -> None:
+    result = kbp("list", "-p", "plugins/ops", "-p", "prompts/debug.md", "-f", "names", cwd=LIBRARY)
+    assert result.out.split() == ["capacity", "debug", "drain", "oncall", "runbook"]
+
+
+def test_two_prompts_of_one_name_are_named_by_their_paths(kbp: Kbp, tree: Tree) -> None:
+    top = tree(
+        {"kbp.toml": "", "p/.claude-plugin/plugin.json": "{}", "p/commands/x.md": PROMPT, "commands/x.md": PROMPT}
+    )
+    result = kbp("show", "x", cwd=top)
+    assert (result.code, result.err) == (
+        2,
+        "error: 2 prompts are called 'x'\n  commands/x.md\n  p/commands/x.md\n  name one by its path\n",
+    )
+    assert kbp("show", "p/commands/x.md", "--format", "path", cwd=top).out == "p/commands/x.md\n"
+
+
+def test_show_of_a_refused_file_says_why(kbp: Kbp) -> None:
+    result = kbp("show", "debug", cwd=BROKEN)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith(
+        "error: prompts/debug.md does not become a prompt\nprompts/debug.md:7:33: error[undeclared-placeholder]"
+    )
+
+
+def test_show_of_what_is_no_prompt_says_what_it_is(kbp: Kbp) -> None:
+    result = kbp("show", "prompts/SKILL.md", cwd=BROKEN)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error: prompts/SKILL.md is no prompt file: an Agent Skill\n")
+    assert kbp("show", "prompts/SKILL.md", "--dialect", "kb", cwd=BROKEN).code == 0
+
+
+def test_show_of_the_source_is_the_file_to_the_byte(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"prompts/a.md": "\ufeff---\r\nx: 1\r\n---\r\nb\x1b\r\n"})
+    assert kbp("show", "prompts/a.md", "-f", "source", cwd=top).out == "\ufeff---\r\nx: 1\r\n---\r\nb\x1b\r\n"
+
+
+def test_a_library_goes_in_front_of_names(kbp: Kbp) -> None:
+    assert kbp("show", "ops_debug", "--library", "ops", "--format", "path", cwd=LIBRARY).out == "prompts/debug.md\n"
+    assert kbp("show", "debug", "--library", "ops", "--format", "path", cwd=LIBRARY).out == "prompts/debug.md\n"
+
+
+# render
+
+
+def text(kbp: Kbp, *arguments: str, stdin: bytes | None = None) -> str:
+    result = kbp("render", *arguments, "-q", cwd=LIBRARY, stdin=stdin)
+    assert (result.code, result.err) == (0, "")
+    return result.out
+
+
+def test_words_are_the_text_after_the_command(kbp: Kbp) -> None:
+    line = text(kbp, "incident", "api", "high", "since the deploy").splitlines()[0]
+    assert line == ('Open an incident for api at severity high. Everything that was typed: api high "since the deploy"')
+    assert text(kbp, "incident", "--line", 'api high "since the deploy"').splitlines()[0] == line
+
+
+def test_a_value_may_come_from_a_file_from_stdin_or_from_a_map(kbp: Kbp, tmp_path: Path) -> None:
+    (tmp_path / "v.yaml").write_text("app: loki\nsince: 010\n")
+    first = "Investigate the logs of **loki** over the last 010."
+    assert text(kbp, "debug", "--args", str(tmp_path / "v.yaml")).startswith(first)
+    assert text(kbp, "debug", "--args", "-", stdin=b'{"app": "loki", "since": "010"}').startswith(first)
+    assert text(kbp, "debug", "-a", "app=-", "-a", "since=010", stdin=b"loki\n").startswith(first)
+    assert text(kbp, "debug", "-A", "app=@loki", "--defaults").startswith("Investigate the logs of **@loki**")
+
+
+def test_a_prompt_on_stdin_is_rendered_under_the_name_it_is_given(kbp: Kbp) -> None:
+    rendered = text(kbp, "-", "--stdin-filename", "commands/x.md", "one", "two", stdin=b"<$1|$0>")
+    assert rendered == "<two|one>\n"
+
+
+def test_stdin_cannot_be_the_prompt_and_a_value(kbp: Kbp) -> None:
+    result = kbp("render", "-", "--stdin-filename", "commands/x.md", "-a", "arguments=-", stdin=b"$0")
+    assert result.code == 2
+    assert result.err == "error: -a arguments=-: stdin can be read once, and the prompt file - reads it\n"
+
+
+def test_a_hint_says_that_shell_lines_are_text(kbp: Kbp) -> None:
+    assert kbp("render", "incident", "api", cwd=LIBRARY).err == (
+        "hint: the body has shell lines (!`…`): they are text here, and nothing is run\n"
+    )
+
+
+def test_explain_says_where_each_value_came_from(kbp: Kbp) -> None:
+    assert kbp("render", "debug", "-a", "app=loki", "--explain", cwd=LIBRARY).err == (
+        "{{ app }}  given 'loki'\n{{ since }}  default '1h'\n{{ app }}  given 'loki'\n"
+    )
+    assert kbp("render", "standup", "all quiet", "--explain", cwd=LIBRARY).err == (
+        "(end of the body)  appended '\\n\\nARGUMENTS: all quiet'\n"
+    )
+
+
+def test_output_is_written_whole_with_the_mode_of_the_file_that_was_there(kbp: Kbp, tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("before")
+    path.chmod(0o640)
+    result = kbp("render", "debug", "-a", "app=loki", "-o", path, cwd=LIBRARY)
+    assert (result.code, result.out, result.err) == (0, "", "")
+    assert path.read_text() == text(kbp, "debug", "-a", "app=loki")
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [each.name for each in tmp_path.iterdir()] == ["out.txt"]
+
+
+def test_output_follows_a_link_and_keeps_it(kbp: Kbp, tmp_path: Path) -> None:
+    (tmp_path / "real.txt").write_text("before")
+    (tmp_path / "link.txt").symlink_to("real.txt")
+    kbp("render", "principles", "-o", tmp_path / "link.txt", cwd=LIBRARY)
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_text() == text(kbp, "principles")
+
+
+def test_what_an_api_cannot_carry_would_be_told_and_text_is_carried_whole(kbp: Kbp) -> None:
+    rendered = json.loads(text(kbp, "debug", "-a", "app=loki", "--format", "anthropic"))
+    assert rendered["messages"][0]["content"][0]["text"] == text(kbp, "debug", "-a", "app=loki")
+
+
+# rules
+
+
+def test_rules_are_listed_and_explained(kbp: Kbp) -> None:
+    assert kbp("rules").out.count("\n| `") == len(json.loads(kbp("rules", "--format", "json").out))
+    assert kbp("rules", "tab-indent").out.startswith("# tab-indent\n\nerror; a file with it does not become a prompt\n")

@@ -1,0 +1,207 @@
+"""kbp as a process: pipes that close, that never close, a stdin and stdout that are not there, a real terminal."""
+
+import ctypes
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import LIBRARY, TESTS
+
+KBP = [sys.executable, "-m", "kbp"]
+PROMPT = "---\ndescription: d\n---\nbody\n"
+
+
+@pytest.fixture
+def env(home: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(TESTS.parent / "cli"), "HOME": str(home)}
+
+
+def shell(script: str, env: dict[str, str], cwd: Path = LIBRARY) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        ["bash", "-c", script.replace("KBP", " ".join(KBP))],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("command", ["list", "list --format json", "lint -f json .", "rules", "show debug"])
+def test_a_reader_that_goes_away_ends_the_run_quietly(command: str, env: dict[str, str]) -> None:
+    done = shell(f"set -o pipefail; KBP {command} -q | head -c 1", env)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_reader_that_is_gone_before_anything_is_written(env: dict[str, str]) -> None:
+    done = shell("KBP list -q > >(true); wait; echo $?", env)
+    assert (done.stdout.split()[-1], done.stderr) == (b"0", b"")
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("KBP render debug < /dev/null", 2),
+        ("KBP render debug <&-", 2),
+        ("KBP render debug -a app=- <&-", 2),
+        ("KBP render principles <&- >/dev/null", 0),
+        ("KBP render principles >&-", 0),
+        ("KBP lint nowhere 2>&-", 2),
+    ],
+)
+def test_stdin_is_not_waited_for_unless_it_is_asked_for(script: str, code: int, env: dict[str, str]) -> None:
+    start = time.monotonic()
+    done = shell(f"{script}", env)
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+    assert time.monotonic() - start < 10
+
+
+def test_an_open_silent_pipe_is_left_alone_and_named_in_the_way_out(env: dict[str, str]) -> None:
+    read, write = os.pipe()
+    try:
+        done = subprocess.run(
+            [*KBP, "render", "debug"], cwd=LIBRARY, env=env, stdin=read, capture_output=True, timeout=20, check=False
+        )
+    finally:
+        os.close(read)
+        os.close(write)
+    assert done.returncode == 2
+    assert b"give it:  kbp render debug -a app=-\n" in done.stderr
+
+
+def test_a_value_may_come_from_a_process(env: dict[str, str]) -> None:
+    done = shell("KBP render debug -a app=@<(echo loki) | head -1", env)
+    assert done.stdout == b"Investigate the logs of **loki** over the last 1h.\n"
+
+
+def test_words_and_stdin_in_a_pipe(env: dict[str, str]) -> None:
+    done = shell("printf 'a\\nb\\n' | KBP render subject - | tail -2", env)
+    assert done.stdout == b"a\nb\n"
+
+
+def test_what_is_not_utf8_on_the_command_line_is_an_error_and_in_a_file_name_is_not(
+    env: dict[str, str], tmp_path: Path
+) -> None:
+    done = shell("KBP render debug -a app=$'caf\\xe9'", env)
+    assert (done.returncode, done.stderr) == (2, b"error: app: the value is not UTF-8\n")
+    (tmp_path / "prompts").mkdir()
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/prompts/caf\xe9.md")).write_text(PROMPT)
+    assert b"caf\xe9" in shell("KBP list --format names", env, tmp_path).stdout
+    assert b'"caf\\udce9"' in shell("KBP list --format json", env, tmp_path).stdout
+    assert shell("KBP lint", env, tmp_path).returncode == 0
+
+
+def test_output_is_utf8_whatever_the_locale(env: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts/a.md").write_text("---\ndescription: d\n---\nnaïve 😀\n", encoding="utf-8")
+    done = shell("KBP render a", {**env, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, tmp_path)
+    assert done.stdout == "naïve 😀\n".encode()
+
+
+def test_a_folder_and_a_file_without_permission_are_errors_and_the_run_goes_on(
+    env: dict[str, str], tmp_path: Path
+) -> None:
+    top = tmp_path
+    try:
+        for name in ("prompts/a.md", "prompts/shut/b.md", "prompts/shut.md"):
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
+            (top / name).write_text(PROMPT)
+        (top / "prompts/shut.md").chmod(0)
+        (top / "prompts/shut").chmod(0)
+        run = [*KBP, "lint", "--format", "concise"]
+        done = subprocess.run(
+            run, cwd=top, env=env, capture_output=True, text=True, preexec_fn=without_override, check=False
+        )
+        assert (done.returncode, done.stdout) == (
+            1,
+            "prompts/shut:1:1: error[unreadable-file] cannot be read: permission denied\n"
+            "prompts/shut.md:1:1: error[unreadable-file] cannot be read: permission denied\n",
+        )
+        assert done.stderr == "Found 2 errors in 3 files; 2 files refused.\n"
+    finally:
+        (top / "prompts/shut").chmod(0o755)
+
+
+def without_override() -> None:
+    """Take from root, in the process that is about to start, what lets it read files that it has no permission for."""
+    if os.geteuid() == 0:
+        drop_from_bounding_set = 24
+        for capability in (1, 2):  # DAC_OVERRIDE, DAC_READ_SEARCH
+            assert ctypes.CDLL(None).prctl(drop_from_bounding_set, capability, 0, 0, 0) == 0
+
+
+# A real terminal
+
+
+def on_terminal(arguments: list[str], env: dict[str, str], cwd: Path, columns: int = 80, rows: int = 24) -> str:
+    """What a command line prints on a terminal of that size, line ends as LF."""
+    main, side = pty.openpty()
+    size = {"COLUMNS": str(columns), "LINES": str(rows), "TERM": "xterm"}
+    with subprocess.Popen(
+        [*KBP, *arguments], cwd=cwd, env={**env, **size}, stdin=side, stdout=side, stderr=side
+    ) as process:
+        os.close(side)
+        text = b""
+        while select.select([main], [], [], 20)[0]:
+            try:
+                data = os.read(main, 65536)
+            except OSError:
+                break
+            if not data:
+                break
+            text += data
+        process.wait(20)
+    os.close(main)
+    return text.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_gets_columns_that_fit(env: dict[str, str]) -> None:
+    lines = on_terminal(["list", "--no-pager"], env, LIBRARY, columns=60).splitlines()
+    assert lines[0].split() == ["NAME", "DIALECT", "ARGUMENTS", "DESCRIP…"]
+    assert len(lines) == 31
+    assert all(len(line) <= 60 for line in lines)
+
+
+@pytest.mark.parametrize("columns", [1, 8, 20])
+def test_a_narrow_terminal_is_no_trouble(columns: int, env: dict[str, str]) -> None:
+    assert "Traceback" not in on_terminal(["list", "--no-pager"], env, LIBRARY, columns=columns)
+    assert "Traceback" not in on_terminal(["rules", "tab-indent"], env, LIBRARY, columns=columns)
+
+
+def test_a_terminal_gets_no_control_characters_of_a_prompt(env: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts/a.md").write_text('---\ndescription: "d\\x1b]0;x\\a"\n---\nb\x1b[2J\x07 {{ nope }}\n')
+    for arguments in (
+        ["lint"],
+        ["list"],
+        ["show", "prompts/a.md", "--dialect", "claude"],
+        ["render", "prompts/a.md", "--dialect", "claude"],
+    ):
+        printed = re.sub("\x1b\\[[0-9;]*m", "", on_terminal(arguments, env, tmp_path))
+        assert "\x1b" not in printed
+        assert "\x07" not in printed
+
+
+def test_a_pipe_gets_the_body_as_it_is(env: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts/a.md").write_text("b\x1b[2J\x07\n")
+    assert shell("KBP render a", env, tmp_path).stdout == b"b\x1b[2J\x07\n"
+
+
+def test_a_long_list_on_a_terminal_goes_through_the_pager(env: dict[str, str]) -> None:
+    paged = on_terminal(["list"], {**env, "PAGER": "sed s/^/PAGED:/"}, LIBRARY, rows=10)
+    assert paged.count("PAGED:") == 30
+    assert "PAGED:" not in on_terminal(["list"], {**env, "PAGER": "sed s/^/PAGED:/"}, LIBRARY, rows=50)
+    assert "PAGED:" not in on_terminal(["list", "--no-pager"], {**env, "PAGER": "sed s/^/PAGED:/"}, LIBRARY, rows=10)
+    assert "debug" in on_terminal(["list"], {**env, "PAGER": "no-such-pager"}, LIBRARY, rows=10)
+
+
+def test_a_manual_is_laid_out_on_a_terminal(env: dict[str, str]) -> None:
+    assert "# tab-indent" not in on_terminal(["rules", "tab-indent"], env, LIBRARY)
