@@ -130,6 +130,12 @@ SCANS = [
     ),
     (
         CLAUDE,
+        "arguments: [a]",
+        "${CLAUDE_PLUGIN_ROOT}/$a ${file}",
+        [(Kind.PLUGIN_ROOT, "${CLAUDE_PLUGIN_ROOT}"), (NAMED, "$a"), (CLIENT, "${file}")],
+    ),
+    (
+        CLAUDE,
         "",
         "#file:a.md #tool:x @docs/a.md a@b.c",
         [(CLIENT, "#file:a.md"), (CLIENT, "#tool:x"), (CLIENT, "@docs/a.md")],

@@ -128,7 +128,7 @@ _CLIENT = (
 
 def scanner(own: str) -> re.Pattern[str]:
     """One pattern that finds the placeholders a dialect spells itself, with named groups, and those of the clients."""
-    return re.compile(f"{own}|{_CLIENT}")
+    return re.compile(f"{_CLIENT}|{own}")
 
 
 def scan(

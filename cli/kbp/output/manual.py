@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from kbp.dialects import DIALECTS
 from kbp.linter.rules.base import Rule
 from kbp.output.jsontext import dump
 
@@ -20,6 +21,19 @@ def table(rules: Iterable[Rule]) -> str:
         severity = f"{rule.severity}, refused" if rule.refuses else str(rule.severity)
         summary = rule.summary.replace("|", "\\|")
         lines.append(f"| `{rule.name}` | {severity} | {', '.join(rule.dialects) or 'all'} | {summary} |")
+    return "\n".join(lines) + "\n"
+
+
+def dialects() -> str:
+    """The dialects as a Markdown table: how each writes an argument, and what it can say."""
+    abilities = sorted({ability for dialect in DIALECTS.values() for ability in dialect.expresses})
+    lines = [
+        "| dialect | files | an argument | " + " | ".join(abilities) + " |",
+        "|---|---|---|" + "---|" * len(abilities),
+    ]
+    for dialect in DIALECTS.values():
+        says = ["yes" if ability in dialect.expresses else "–" for ability in abilities]
+        lines.append(f"| `{dialect.name}` | {dialect.title} | `{dialect.spell('app')}` | {' | '.join(says)} |")
     return "\n".join(lines) + "\n"
 
 
