@@ -117,17 +117,25 @@ def dropped(document: Document, used: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(key for key in document.frontmatter if key not in used)
 
 
-# What only a client can resolve. Each alternative opens with its own character, which keeps the scan fast.
+# What only a client can resolve. Each alternative opens with its own character, outside of any group, so that the
+# regular expression engine looks for these few characters alone.
 _CLIENT = (
-    r"(?P<client>\$\{(?:CLAUDE_[A-Z_]+|selection|selectedText|file[A-Za-z]*|workspaceFolder[A-Za-z]*|relativeFile[A-Za-z]*)\}"
-    r"|#(?:file|tool):[^\s#`$]+"
-    r"|@(?<![^\s(\[\"'`]@)(?:[A-Za-z0-9_.~-]*/)*[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)"
-    r"|(?P<shell>!(?<![^\s]!)`(?=(?P<command>[^`\r\n]+)`)|```!(?=[ \t]*(?:\r\n|\r|\n)))"
+    r"\$(?P<variable>\{(?:CLAUDE_[A-Z_]+|selection|selectedText|(?:file|workspaceFolder|relativeFile)[A-Za-z]*)\})"
+    r"|#(?P<reference>(?:file|tool):[^\s#`$]+)"
+    r"|@(?<![^\s(\[\"'`]@)(?P<path>(?:[A-Za-z0-9_.~-]*/)*[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)"
+    r"|!(?<![^\s]!)(?P<shell>`(?=(?P<command>[^`\r\n]+)`))"
+    r"|`(?P<fence>``!(?=[ \t]*(?:\r\n|\r|\n)))"
 )
+_CLIENT_GROUPS = ("variable", "reference", "path")
+_SHELL_GROUPS = ("shell", "fence")
 
 
 def scanner(own: str) -> re.Pattern[str]:
-    """One pattern that finds the placeholders a dialect spells itself, with named groups, and those of the clients."""
+    """One pattern that finds the placeholders of the clients and those a dialect spells itself.
+
+    Args:
+        own: alternatives that open with a literal character and hold a named group around the rest.
+    """
     return re.compile(f"{_CLIENT}|{own}")
 
 
@@ -155,9 +163,9 @@ def scan(
 def client_placeholder(match: re.Match[str]) -> Placeholder | None:
     """The placeholder of a match that only a client can resolve, None when the match is the dialect's own."""
     span = Span(match.start(), match.end())
-    if match.lastgroup is None or not (match["client"] or match["shell"]):
-        return None
-    if match["shell"]:
+    if match.lastgroup in _SHELL_GROUPS:
         return Placeholder(Kind.SHELL, match[0], span, hint=match["command"])
-    kind = Kind.PLUGIN_ROOT if match[0] == "${CLAUDE_PLUGIN_ROOT}" else Kind.CLIENT
-    return Placeholder(kind, match[0], span)
+    if match.lastgroup in _CLIENT_GROUPS:
+        kind = Kind.PLUGIN_ROOT if match[0] == "${CLAUDE_PLUGIN_ROOT}" else Kind.CLIENT
+        return Placeholder(kind, match[0], span)
+    return None

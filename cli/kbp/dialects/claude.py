@@ -23,8 +23,8 @@ from kbp.text import Problem, Span, split_white
 
 APPEND = "\n\nARGUMENTS: "
 
-_SCANNER = scanner(r"(?P<dollar>\$(?=[A0-9]))")
-_SCANNER_WITH_NAMES = scanner(r"(?P<dollar>\$(?=[^\s]))")
+_SCANNER = scanner(r"\$(?P<dollar>(?=[A0-9]))")
+_SCANNER_WITH_NAMES = scanner(r"\$(?P<dollar>(?=[^\s]))")
 _BUILT_IN = re.compile(r"\$(?:(?P<free>ARGUMENTS)(?:\[(?P<word>[0-9]+)\])?|(?P<index>[0-9]+)(?![A-Za-z0-9_]))")
 _AMOUNT = re.compile(r"\$[0-9]+\.[0-9]")
 _WORD_FOLLOWS = re.compile(r"[A-Za-z0-9_\[]")

@@ -25,7 +25,7 @@ SUFFIX = ".prompt.md"
 APPEND = "\n\n"
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
-_OPENING = r"(?P<input>\$\{input:(?P<name>[A-Za-z0-9_][A-Za-z0-9_-]*)(?=[:}]))"
+_OPENING = r"\$(?P<input>\{input:(?P<name>[A-Za-z0-9_][A-Za-z0-9_-]*)(?=[:}]))"
 _SCANNER = scanner(_OPENING)
 _INPUT = re.compile(_OPENING)
 

@@ -25,7 +25,7 @@ from kbp.text import Problem, Span, squeeze
 # Looking for the nearest name takes its time: a file with more of either was not written by a person.
 _MAX_SUGGESTIONS = 200
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PLACEHOLDER = r"\{\{\s*+(?P<name>[A-Za-z_][A-Za-z0-9_]*+)\s*+\}\}"
+_PLACEHOLDER = r"\{(?P<placeholder>\{\s*+(?P<name>[A-Za-z_][A-Za-z0-9_]*+)\s*+\}\})"
 _SCANNER = scanner(_PLACEHOLDER)
 _LIVE = re.compile(_PLACEHOLDER)
 # `${{ github.ref }}`, `{% if %}` and `{{#each}}` belong to other template languages, and so do plain names beside them.
