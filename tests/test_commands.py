@@ -27,6 +27,7 @@ WRONG = [
     "list zzz",
     "list /(/",
     "list --library a/b",
+    "lint --stdin-filename commands/a.md",
     "rules unquoted-hnt",
     "show debgu",
     "show prompts",

@@ -59,6 +59,7 @@ BROKEN = [
     ("a: " + "[" * 101 + "]" * 101, [("frontmatter-syntax", 2, "[")]),
     ("a: " + "[" * 50_000, [("frontmatter-syntax", 2, "[")]),
     ("- a\n- b", [("frontmatter-not-a-mapping", 2, "- a")]),
+    ("~", [("frontmatter-not-a-mapping", 2, "~")]),
     ("just words", [("frontmatter-not-a-mapping", 2, "just words")]),
     ("description:no blank", [("frontmatter-not-a-mapping", 2, "description:no blank")]),
 ]

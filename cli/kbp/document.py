@@ -127,7 +127,7 @@ def _with_entries(text: str, span: Span, body_start: int) -> Document:
         return Document(text, span, body_start=body_start)
     root = Value(node, source)
     problems = tuple(check(root))
-    if root.entries is None and not problems and not root.is_null:
+    if root.entries is None and not problems:
         kind = "a list" if root.items is not None else "a single text"
         message = f"the frontmatter is {kind}, not keys with values"
         place = root.to_line_end()

@@ -39,7 +39,7 @@ def lint(
 
     Exit code 1 when there are errors; warnings and remarks alone are 0. `kbp rules NAME` explains a finding.
     """
-    faults = [*reading.faults(), *bad_choice("--format", format, FORMATS)]
+    faults = [*reading.faults(reads_stdin=STDIN in (paths or [])), *bad_choice("--format", format, FORMATS)]
     if faults:
         raise Stop(faults)
     found = _find(reading, paths or [], console)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kbp.commands.console import DONE, Console, Stop
-from kbp.commands.options import Sources, bad_choice
+from kbp.commands.options import STDIN, Sources, bad_choice
 from kbp.dialects import DIALECTS
 from kbp.files import PromptFile, shown
 from kbp.library import Library
@@ -49,7 +49,7 @@ def list_prompts(
 
     An argument `app!` is required, `since=1h` has a default, `[...]` is the text typed after the command.
     """
-    faults = [*sources.faults(), *bad_choice("--format", format, LIST_FORMATS)]
+    faults = [*sources.faults(reads_stdin=STDIN in (sources.path or [])), *bad_choice("--format", format, LIST_FORMATS)]
     if only_dialect is not None:
         faults += bad_choice("--only-dialect", only_dialect, DIALECTS)
     if faults:

@@ -88,9 +88,11 @@ class Reading:
         ),
     ] = None
 
-    def faults(self) -> list[str]:
-        """What is wrong with these options."""
+    def faults(self, *, reads_stdin: bool) -> list[str]:
+        """What is wrong with these options; `reads_stdin` says whether a prompt file is read from stdin."""
         faults = bad_choice("--dialect", self.dialect, dialects.names())
+        if self.stdin_filename is not None and not reads_stdin:
+            faults.append("--stdin-filename names the file read from stdin: give - as a path too")
         if self.root is not None and not self.root.is_dir():
             faults.append(f"--root {self.root}: there is no such folder")
         if self.library is not None and (

@@ -74,13 +74,15 @@ def render(
     faults = bad_choice("--format", format, FORMATS)
     if words and line is not None:
         faults.append("--line and WORDS both give the text after the command: give one of them")
-    if sources.faults():
-        raise Stop([*sources.faults(), *faults])
+    takes_stdin = STDIN in (name, *(sources.path or []))
+    where = sources.faults(reads_stdin=takes_stdin)
+    if where:
+        raise Stop([*where, *faults])
     file = choose(name, sources, console)
     template = file.template
     if template is None:
         raise Stop(f"{file.path} does not become a prompt")
-    taken_by = f"the prompt file {STDIN}" if name == STDIN or STDIN in (sources.path or ()) else None
+    taken_by = f"the prompt file {STDIN}" if takes_stdin else None
     values = Values(template.arguments, template.free_text, console.read_stdin, faults, stdin_used_by=taken_by)
     values.assign(arg or [])
     values.assign(raw_arg or [], as_is=True)

@@ -7,7 +7,7 @@ import typer
 
 from kbp.commands.choice import choose
 from kbp.commands.console import DONE, Console, Stop
-from kbp.commands.options import Sources, bad_choice
+from kbp.commands.options import STDIN, Sources, bad_choice
 from kbp.files import PromptFile
 from kbp.output.jsontext import dump
 from kbp.output.prompts import mcp_prompt, page
@@ -44,7 +44,10 @@ def show(
       kbp show prompts/debug.md --format json     the MCP Prompt object
       kbp show debug --format path
     """
-    faults = [*sources.faults(), *bad_choice("--format", format, (*FORMATS, SOURCE))]
+    faults = [
+        *sources.faults(reads_stdin=STDIN in (name, *(sources.path or []))),
+        *bad_choice("--format", format, (*FORMATS, SOURCE)),
+    ]
     if faults:
         raise Stop(faults)
     file = choose(name, sources, console)
