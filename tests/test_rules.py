@@ -114,7 +114,10 @@ def test_an_unreadable_and_a_too_large_file_are_findings_and_the_run_goes_on(tre
     assert [(each.rule, each.message) for each in report.diagnostics] == [
         ("unreadable-file", "cannot be read: a folder, not a file"),
         ("unreadable-file", "cannot be read: no such file or directory"),
-        ("missing-description", "no description: a menu has nothing to show"),
+        (
+            "missing-description",
+            "no description: Claude Code shows the first line of the body instead, other clients show nothing",
+        ),
         ("too-large", "more than 16384 KiB: not read"),
     ]
     assert (report.files, report.refused) == (4, 3)

@@ -260,7 +260,7 @@ def _in_the_parsers_words(block: Block, error: yaml.YAMLError, lines: Lines) -> 
         min(line.start + position.column - 1, max(line.end - 1, line.start)) if number == position.line else line.start
     )
     span = Span(start + block.shift, max(line.end, start + 1) + block.shift)
-    help = "Claude Code drops every key and sends the whole body; other readers skip the file"
+    help = "Claude Code loses every key and sends the body alone; other readers skip the file"
     return Problem("frontmatter-syntax", span, f"not YAML: {reason}", help)
 
 
