@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,14 @@ WRONG = [
     "render debug a b c",
     "render debug -a app",
     "render debug a -a app=b",
+    "render changelog -a version=1.0 --no-input",
+    "render runbook -p plugins/ops --library x --dialect kb",
+    "render changelog -a commits= -a version=1",
+    "render debgu -f jsn",
+    "lint nope.md --format jsno",
+    "list -p nope --format jsno",
+    "list -p ../library-broken/prompts/SKILL.md",
+    "lint ../library-broken/prompts/SKILL.md ../library-broken/prompts/rules.md",
     "render debug -a app=x -o no/such/folder/f",
     "render debug -a app=x -o prompts",
 ]
@@ -331,9 +340,31 @@ def test_output_follows_a_link_and_keeps_it(kbp: Kbp, tmp_path: Path) -> None:
     assert (tmp_path / "real.txt").read_text() == text(kbp, "principles")
 
 
-def test_what_an_api_cannot_carry_would_be_told_and_text_is_carried_whole(kbp: Kbp) -> None:
-    rendered = json.loads(text(kbp, "debug", "-a", "app=loki", "--format", "anthropic"))
-    assert rendered["messages"][0]["content"][0]["text"] == text(kbp, "debug", "-a", "app=loki")
+def test_a_declared_arguments_is_a_name_like_any_other_for_words_too(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"commands/d.md": "---\narguments: [x, arguments, y]\n---\n<$x|$arguments|$y>"})
+    assert kbp("render", "commands/d.md", "a", "b", "c", cwd=top).out == "<a|b|c>\n"
+    assert kbp("render", "commands/d.md", "--line", "a 'b c' d", cwd=top).out == "<a|b c|d>\n"
+
+
+def test_the_line_that_would_give_what_is_missing_can_be_typed(kbp: Kbp, tree: Tree) -> None:
+    text = "---\narguments:\n- {name: my arg, required: true}\n- {name: b, required: true}\n---\n{{ b }}"
+    top = tree({"change log.md": text})
+    line = kbp("render", "change log.md", "-A", "b=@x y", cwd=top).err.splitlines()[-1].removeprefix("give it:  ")
+    assert line == "kbp render 'change log.md' -A 'b=@x y' -a 'my arg=VALUE'"
+    assert kbp(*shlex.split(line)[1:], cwd=top).out == "@x y\n"
+
+
+def test_a_broken_manifest_is_an_error_quiet_or_not(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "p/.claude-plugin/plugin.json": "{", "p/commands/a.md": PROMPT, "prompts/b.md": PROMPT})
+    for arguments in (["lint"], ["lint", "-q"]):
+        result = kbp(*arguments, cwd=top)
+        assert result.code == 1
+        assert result.err.startswith("error: skipped p/.claude-plugin/plugin.json: not read: Expecting property name")
+
+
+def test_dropped_keys_are_told_once_for_the_prompt_that_is_shown(kbp: Kbp) -> None:
+    told = kbp("show", "incident", "-v", cwd=LIBRARY).err
+    assert told.count("dropped") == 1
 
 
 # rules
@@ -341,4 +372,5 @@ def test_what_an_api_cannot_carry_would_be_told_and_text_is_carried_whole(kbp: K
 
 def test_rules_are_listed_and_explained(kbp: Kbp) -> None:
     assert kbp("rules").out.count("\n| `") == len(json.loads(kbp("rules", "--format", "json").out))
-    assert kbp("rules", "tab-indent").out.startswith("# tab-indent\n\nerror; a file with it does not become a prompt\n")
+    first = "# tab-indent\n\nerror; refused: such a file does not become a prompt\n"
+    assert kbp("rules", "tab-indent").out.startswith(first)

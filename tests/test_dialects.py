@@ -140,6 +140,21 @@ SCANS = [
         "#file:a.md #tool:x @docs/a.md a@b.c",
         [(CLIENT, "#file:a.md"), (CLIENT, "#tool:x"), (CLIENT, "@docs/a.md")],
     ),
+    (
+        KB,
+        "arguments: [{name: p}]",
+        "#file:{{ p }} #file:docs/{{p}}.md #tool:{{p}} @docs/{{ p }}",
+        [
+            (NAMED, "{{ p }}"),
+            (CLIENT, "#file:docs/"),
+            (NAMED, "{{p}}"),
+            (NAMED, "{{p}}"),
+            (CLIENT, "@docs"),
+            (NAMED, "{{ p }}"),
+        ],
+    ),
+    (CLAUDE, "", "#file:x\\$0 @$0", [(CLIENT, "#file:x"), (Kind.ESCAPED, "\\$0"), (POSITION, "$0")]),
+    (COPILOT, "", "#file:${input:x}", [(NAMED, "${input:x}")]),
     (CLAUDE, "", "!`ls $0` a!`no`\n```!\nls\n```", [(SHELL, "!`"), (POSITION, "$0"), (SHELL, "```!")]),
 ]
 

@@ -55,6 +55,7 @@ BROKEN = [
     ("x: !Sub [a]", [("frontmatter-syntax", 2, "!Sub")]),
     ("<<: 3", [("frontmatter-syntax", 2, "<<")]),
     ("a: b\n...\nc: d", [("frontmatter-syntax", None, None)]),
+    ("a:\tb", [("frontmatter-syntax", 2, None)]),
     ("a: \x07b", [("frontmatter-syntax", 2, None)]),
     ("a: " + "[" * 101 + "]" * 101, [("frontmatter-syntax", 2, "[")]),
     ("a: " + "[" * 50_000, [("frontmatter-syntax", 2, "[")]),
@@ -82,7 +83,6 @@ SOUND = [
     "# nothing",
     "",
     "{description: flow}",
-    "a:\tb",
 ]
 
 
@@ -114,4 +114,21 @@ def test_other_line_ends_of_yaml_are_characters_like_any_other() -> None:
 
 def test_a_message_quotes_the_value_as_it_should_be_written() -> None:
     (problem,) = read(b'---\nargument-hint: ["a"] [b]\n---\n').problems
-    assert problem.help == """quote it: '["a"] [b]'"""
+    assert problem.help == """quote it: '["a"] [b]' (Claude Code repairs the line, other readers skip the file)"""
+
+
+FATES = [
+    ("description: a: b", "\n", "Claude Code repairs the line, other readers skip the file"),
+    ("description: a: b", "\r\n", "Claude Code repairs nothing in a file with CRLF line ends and loses every key"),
+    ("arguments:\n- name: @a", "\n", "Claude Code repairs no indented line and loses every key"),
+    ("arguments: [a] [b]", "\n", "Claude Code takes the list for one text, whose words are wrong"),
+    ('description: "a" b', "\n", "VS Code reads a part"),
+    ("a:\tb", "\n", "write a blank for the tab; Claude Code and VS Code read it"),
+    ("- a\nb: c", "\n", "Claude Code loses every key and sends the body alone"),
+]
+
+
+@pytest.mark.parametrize(("block", "newline", "fate"), FATES)
+def test_a_message_says_what_claude_code_does_with_the_file(block: str, newline: str, fate: str) -> None:
+    (problem,) = read(f"---\n{block}\n---\n".replace("\n", newline).encode()).problems
+    assert fate in (problem.help or "")

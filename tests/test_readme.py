@@ -9,7 +9,7 @@ import pytest
 from conftest import LIBRARY, TESTS, Kbp
 
 from kbp.linter.rules import RULES
-from kbp.output import manual
+from kbp.output import diagnostics, manual, messages, prompts
 
 README = TESTS.parent / "README.md"
 CONSOLE = re.compile(r"(?<=```console\n).*?(?=```\n)", re.DOTALL)
@@ -73,4 +73,6 @@ def test_the_two_commands_are_there_and_ci_calls_the_one_of_the_tests() -> None:
 def test_every_command_and_format_is_in_the_readme() -> None:
     text = README.read_text(encoding="utf-8")
     for name in ("lint", "list", "show", "render", "rules"):
-        assert f"kbp {name}" in text or f"`{name} " in text
+        assert f"kbp {name}" in text
+    for format in (*diagnostics.FORMATS, *messages.FORMATS, *prompts.LIST_FORMATS):
+        assert re.search(rf"\b{format}\b", text), format

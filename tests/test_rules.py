@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import LIBRARY, Tree
+from conftest import BROKEN, LIBRARY, Tree
 
+import kbp
+from kbp.diagnostics import Severity
+from kbp.dialects import dialect_called
 from kbp.files import PromptFile
 from kbp.library import load_all
 from kbp.linter.rules import RULES
@@ -99,6 +102,54 @@ def test_most_of_the_table_is_checked() -> None:
     assert len(CHECKED) > 195
     rules = {each["rule"] for case in CHECKED for each in case["diagnostics"]}
     assert set(RULES) - rules <= {"unreadable-file", "too-large"}
+
+
+@pytest.mark.parametrize("dialect", ["auto", "kb", "claude", "copilot"])
+def test_every_refused_file_has_an_error_whatever_dialect_it_is_read_as(dialect: str) -> None:
+    search = Search()
+    find_paths([str(BROKEN)], None, search)
+    library = load_all(search, given=dialect_called(dialect))
+    report = lint(library.files)
+    erroneous = {each.path for each in report.diagnostics if each.severity is Severity.ERROR}
+    refused = {file.path for file in library.files if file.is_refused}
+    assert refused <= erroneous
+    assert len(refused) == report.refused >= 10
+
+
+FRONTMATTER_OR_NOT = [
+    # what stands before and in a block that does not start on the first line, whether it is one
+    ("\n---\ndescription: d\n---\nx", True),
+    ("<!-- c -->\n---\ndescription: d\n---\nx", True),
+    ("# c\n---\nmodel: m\ndescription: d\n---\nx", True),
+    ("~~~md\n---\nagent: a\n---\nx\n~~~", True),
+    ("# Deploy\n\n---\nNote: never on Fridays.\n\n---\n\nDeploy it.", False),
+    ("# Deploy\n\n---\n\ndescription: d\n\n---\n", False),
+    ("# Deploy\n\n---\ndescription: d\n", False),
+    ("Words.\n---\ndescription: d\n---\n", False),
+]
+
+
+@pytest.mark.parametrize(("text", "is_block"), FRONTMATTER_OR_NOT)
+def test_only_a_block_with_a_key_of_prompt_files_is_misplaced(text: str, is_block: bool, tree: Tree) -> None:
+    report = lint(load(tree({"commands/a.md": text}), ["commands/a.md"]), [RULES["frontmatter-not-first"]])
+    assert len(report.diagnostics) == is_block
+
+
+WAYS_OUT = [
+    ("prompts/a.md", "$ARGUMENTS", "kb", "write `{{ arguments }}` and declare it under `arguments`"),
+    ("commands/a.md", "{{ARGUMENTS}}", "auto", "write `$ARGUMENTS`"),
+    ("commands/a.md", "${input:area}", "auto", "write `$area` and declare it under `arguments`"),
+    ("a.prompt.md", "$ARGUMENTS", "auto", "write `${input:arguments}`"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "dialect", "way_out"), WAYS_OUT)
+def test_a_foreign_placeholder_is_told_with_a_way_out_that_works(
+    path: str, body: str, dialect: str, way_out: str, tree: Tree
+) -> None:
+    file = kbp.load(tree({path: f"---\ndescription: d\n---\n{body}"}) / path, dialect=dialect)
+    (finding,) = lint([file], [RULES["foreign-placeholder"]]).diagnostics
+    assert finding.help == way_out
 
 
 def test_the_library_of_the_tests_is_clean() -> None:

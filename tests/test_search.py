@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from conftest import BROKEN, LIBRARY, Tree
 
+from kbp.library import load_all
 from kbp.search import Search, find_beside, find_in_project, find_in_user_folders, find_paths
 
 
@@ -71,7 +72,9 @@ def test_a_manifest_that_cannot_be_used_is_told_and_the_rest_found(tree: Tree) -
     top = tree({"p/.claude-plugin/plugin.json": "{", "p/commands/a.md": "", "commands/b.md": ""})
     search = in_project(top)
     assert found(search, top) == ["commands/b.md"]
-    assert "plugin.json: not read" in search.skipped[0].reason
+    (skipped,) = search.skipped
+    assert (skipped.path.name, skipped.is_fault) == ("plugin.json", True)
+    assert skipped.reason.startswith("not read: ")
 
 
 def test_the_library_of_the_tests_is_found_whole() -> None:
@@ -115,7 +118,7 @@ def test_a_named_folder_is_searched_at_any_depth(tree: Tree, named: str, wanted:
 
 def test_a_folder_without_prompt_folders_is_taken_whole_and_said_so(tree: Tree) -> None:
     top = tree({"kbp.toml": "", "plain/e.md": ""})
-    assert "every .md file below it is taken" in by_paths(top / "plain").remarks[0]
+    assert "every .md file below it is taken" in by_paths(top / "plain").notes[0]
 
 
 def test_a_folder_below_a_plugin_keeps_what_the_manifest_above_declares() -> None:
@@ -143,6 +146,43 @@ def test_globs_are_expanded_and_a_file_is_taken_once(tree: Tree, monkeypatch: py
     monkeypatch.chdir(top)
     assert found(by_paths("*/commands/*.md", "a/commands/x.md"), top) == ["a/commands/x.md", "b/commands/y.md"]
     assert found(by_paths("[odd].md"), top) == ["[odd].md"]
+
+
+def test_a_glob_takes_folders_as_a_shell_would(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    top = tree({"kbp.toml": "", "a/commands/x.md": "", "b/prompts/y.md": "", "b/z.md": ""})
+    monkeypatch.chdir(top)
+    assert found(by_paths("[ab]"), top) == ["a/commands/x.md", "b/prompts/y.md"]
+
+
+def test_a_given_root_changes_paths_and_not_what_a_plugin_is(tree: Tree) -> None:
+    top = tree(
+        {
+            "p/.claude-plugin/plugin.json": '{"commands": ["./cmds"]}',
+            "p/cmds/x.md": "",
+            "q/.claude-plugin/plugin.json": "{}",
+            "q/commands/x.md": "",
+        }
+    )
+    searches = [Search(), Search()]
+    find_in_project(top, searches[0], given_root=top)
+    assert find_paths([str(top / "p"), str(top / "q")], top, searches[1]) == []
+    for search in searches:
+        assert [(str(place.relative), place.unit, place.declared) for place in search.places] == [
+            ("p/cmds/x.md", top / "p", True),
+            ("q/commands/x.md", top / "q", False),
+        ]
+        assert load_all(search).collisions() == []
+
+
+def test_a_named_folder_without_a_mark_above_follows_links_into_its_parent(tree: Tree) -> None:
+    top = tree({"common/x.md": "", "prompts/y.md": ""})
+    (top / "prompts/x.md").symlink_to("../common/x.md")
+    assert found(by_paths(top / "prompts"), top) == ["prompts/x.md", "prompts/y.md"]
+
+
+def test_a_named_folder_that_lies_in_a_prompts_folder_is_taken_whole(tree: Tree) -> None:
+    top = tree({"prompts/sub/n.md": "", "prompts/sub/commands/z.md": ""})
+    assert found(by_paths(top / "prompts/sub"), top) == ["prompts/sub/commands/z.md", "prompts/sub/n.md"]
 
 
 def test_all_paths_that_name_nothing_are_told_at_once(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:

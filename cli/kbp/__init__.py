@@ -17,24 +17,36 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kbp.diagnostics import Diagnostic, Report, Severity
+    from kbp.dialects import Detection
+    from kbp.dialects.base import Dialect
+    from kbp.document import Document
     from kbp.files import PromptFile
     from kbp.library import NotFound
-    from kbp.model import Argument, Message, Prompt
+    from kbp.model import Argument, Message, Placeholder, Prompt, Template
     from kbp.renderer import MissingArguments, Refused, UnknownArguments
+    from kbp.text import Position, Problem, Span
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Argument",
+    "Detection",
     "Diagnostic",
+    "Dialect",
+    "Document",
     "Message",
     "MissingArguments",
     "NotFound",
+    "Placeholder",
+    "Position",
+    "Problem",
     "Prompt",
     "PromptFile",
     "Refused",
     "Report",
     "Severity",
+    "Span",
+    "Template",
     "UnknownArguments",
     "__version__",
     "lint",
@@ -43,27 +55,27 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Argument": "kbp.model",
-    "Diagnostic": "kbp.diagnostics",
-    "Message": "kbp.model",
-    "MissingArguments": "kbp.renderer",
-    "NotFound": "kbp.library",
-    "Prompt": "kbp.model",
-    "PromptFile": "kbp.files",
-    "Refused": "kbp.renderer",
-    "Report": "kbp.diagnostics",
-    "Severity": "kbp.diagnostics",
-    "UnknownArguments": "kbp.renderer",
+    "kbp.diagnostics": ("Diagnostic", "Report", "Severity"),
+    "kbp.dialects": ("Detection",),
+    "kbp.dialects.base": ("Dialect",),
+    "kbp.document": ("Document",),
+    "kbp.files": ("PromptFile",),
+    "kbp.library": ("NotFound",),
+    "kbp.model": ("Argument", "Message", "Placeholder", "Prompt", "Template"),
+    "kbp.renderer": ("MissingArguments", "Refused", "UnknownArguments"),
+    "kbp.text": ("Position", "Problem", "Span"),
 }
 
+if not TYPE_CHECKING:  # a checker would take it to allow any name
 
-def __getattr__(name: str) -> Any:
-    """The public types, each imported when it is first asked for."""
-    if name in _HOMES:
+    def __getattr__(name: str) -> Any:
+        """The public types, each imported when it is first asked for."""
         from importlib import import_module
 
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'kbp' has no attribute {name!r}")
+        for home, names in _HOMES.items():
+            if name in names:
+                return getattr(import_module(home), name)
+        raise AttributeError(f"module 'kbp' has no attribute {name!r}")
 
 
 def load(
@@ -154,7 +166,7 @@ def lint(
     return run.lint(load_all(search, given=given, library=library).files)
 
 
-def _given(dialect: str) -> Any:
+def _given(dialect: str) -> "Dialect | None":
     from kbp import dialects
 
     if dialect not in dialects.names():

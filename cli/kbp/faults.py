@@ -215,10 +215,8 @@ def _worded(block: Block, error: yaml.YAMLError) -> yaml.YAMLError:
     """The same complaint from PyYAML's own parser, which says more than libyaml and places it better."""
     if len(block.source) > MAX_EXPLAINED or LOADER is yaml.SafeLoader:
         return error
-    # libyaml takes a tab between words, PyYAML does not: only those that indent may be complained of.
-    text = re.sub(r"(?m)(?<=[^\s])[ \t]+", lambda blanks: " " * len(blanks[0]), block.text)
     try:
-        yaml.compose(text, Loader=yaml.SafeLoader)
+        yaml.compose(block.text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as worded:
         return worded
     except RecursionError:
@@ -260,8 +258,20 @@ def _in_the_parsers_words(block: Block, error: yaml.YAMLError, lines: Lines) -> 
         min(line.start + position.column - 1, max(line.end - 1, line.start)) if number == position.line else line.start
     )
     span = Span(start + block.shift, max(line.end, start + 1) + block.shift)
-    help = "Claude Code loses every key and sends the body alone; other readers skip the file"
+    help = _consequence(lines.line(number), block.source[offset : offset + 1])
     return Problem("frontmatter-syntax", span, f"not YAML: {reason}", help)
+
+
+def _consequence(line: str, sign: str) -> str:
+    """What the clients make of a block that is broken on that line, at that sign."""
+    match = _KEY_LINE.match(line)
+    if sign == "\t":
+        return "write a blank for the tab; Claude Code and VS Code read it, other readers skip the file"
+    if match and match["value"][0] in "\"'":
+        return "Claude Code loses every key and sends the body alone, VS Code reads a part; other readers skip the file"
+    if match and match["key"] in _LIST_KEYS and match["value"][0] in "[{":
+        return "Claude Code takes the list for one text, whose words are wrong; other readers skip the file"
+    return "Claude Code loses every key and sends the body alone; other readers skip the file"
 
 
 def _reason(error: yaml.YAMLError) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from kbp import document as documents
 from kbp.dialects import Detection, detect
 from kbp.dialects.base import Dialect
+from kbp.dialects.copilot import SUFFIX
 from kbp.document import Document
 from kbp.model import Prompt, Template
 from kbp.text import Problem, Span
@@ -22,7 +23,8 @@ class Place:
 
     Attributes:
         path: the file.
-        root: the folder that its path is relative to: its plugin, project or user folder.
+        root: the folder that its path is relative to: its plugin, project or user folder, unless one was given.
+        unit: the plugin or root within which a name can be taken once; None: the root.
         declared: whether a manifest or marketplace declares it a command.
         outright: whether it was named itself, not found in a folder.
         level: which kind of source it was found in, the strongest first; equal names of a weaker one are shadowed.
@@ -30,6 +32,7 @@ class Place:
 
     path: Path
     root: Path
+    unit: Path | None = None
     declared: bool = False
     outright: bool = False
     level: int = 0
@@ -108,8 +111,8 @@ class PromptFile:
 
 def stem(file_name: str) -> str:
     """The name of a prompt without its ending: `.prompt.md` is cut as one, else the last extension."""
-    if file_name.endswith(".prompt.md"):
-        return file_name.removesuffix(".prompt.md")
+    if file_name.endswith(SUFFIX):
+        return file_name.removesuffix(SUFFIX)
     return file_name.rpartition(".")[0] if "." in file_name else file_name
 
 

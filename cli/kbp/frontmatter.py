@@ -4,6 +4,7 @@ The block is composed, never constructed: no value is built that nobody asks for
 alias bomb costs nothing.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +14,8 @@ import yaml
 from kbp.text import LINE_END, WHITE, Problem, Span
 
 MAX_DEPTH = 100
+MAX_TABBED = 64 * 1024
+"""How long a block with tabs may be to be read by PyYAML's own parser too, which is slow."""
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _YAML = "tag:yaml.org,2002:"
@@ -169,6 +172,8 @@ def compose(text: str) -> yaml.Node | None:
     """
     if sum(map(text.count, "[{:-?")) > MAX_DEPTH:  # each level needs one of these
         _check_depth(text)
+    if "\t" in text and len(text) <= MAX_TABBED and LOADER is not yaml.SafeLoader:
+        yaml.compose(text, Loader=yaml.SafeLoader)  # libyaml takes a tab between words, PyYAML and others do not
     node: yaml.Node | None = yaml.compose(text, Loader=LOADER)
     return node
 
@@ -258,8 +263,16 @@ def key_that_is(kind: str, span: Span) -> Problem:
 def unquoted(cause: str, span: Span, block: Block, key: str | None) -> Problem:
     """The fault of a value that needs quotes; `argument-hint` has a rule of its own because it is the commonest."""
     rule = "unquoted-hint" if key == "argument-hint" else "unquoted-value"
-    value = block.source[span.start - block.shift : span.end - block.shift]
-    return Problem(rule, span, f"not YAML: {cause}", f"quote it: {quoted(value)}")
+    start = span.start - block.shift
+    value = block.source[start : span.end - block.shift]
+    line = re.split(r"[\r\n]", block.source[:start])[-1]
+    if line[:1] in (" ", "\t", "-"):
+        fate = "Claude Code repairs no indented line and loses every key"
+    elif "\r\n" in block.source:
+        fate = "Claude Code repairs nothing in a file with CRLF line ends and loses every key"
+    else:
+        fate = "Claude Code repairs the line"
+    return Problem(rule, span, f"not YAML: {cause}", f"quote it: {quoted(value)} ({fate}, other readers skip the file)")
 
 
 def quoted(value: str) -> str:

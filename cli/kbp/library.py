@@ -13,11 +13,15 @@ from kbp.search import Search
 
 
 class NotFound(LookupError):
-    """No prompt, or no path, of that name; or more than one. `candidates` are what was nearly meant or all that was."""
+    """No prompt, or no path, of that name; `candidates` are the nearest ones."""
 
     def __init__(self, message: str, candidates: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.candidates = tuple(candidates)
+
+
+class Ambiguous(NotFound):
+    """More than one prompt of that name; `candidates` are their paths."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ class Library:
                 if len(found) == 1:
                     return found[0]
                 if found:
-                    raise NotFound(f"{len(found)} prompts are called '{name}'", [file.path for file in found])
+                    raise Ambiguous(f"{len(found)} prompts are called '{name}'", [file.path for file in found])
         raise NotFound(f"no prompt is called '{name}'", self.nearest(name))
 
     def nearest(self, name: str) -> list[str]:
@@ -113,7 +117,7 @@ def colliding(files: Iterable[PromptFile]) -> list[list[PromptFile]]:
     groups: dict[tuple[str, str], list[PromptFile]] = {}
     for file in files:
         if file.template is not None:
-            groups.setdefault((file.library or str(file.place.root), file.name), []).append(file)
+            groups.setdefault((file.library or str(file.place.unit or file.place.root), file.name), []).append(file)
     return [sorted(group, key=_rank) for group in groups.values() if len(group) > 1]
 
 

@@ -15,7 +15,11 @@ MARKETPLACES = (
 
 
 class ManifestFault(Exception):
-    """A manifest or marketplace that cannot be used; says which and why."""
+    """A manifest or marketplace that cannot be used: `path` says which, the message why."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(reason)
+        self.path = path
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ def marketplace_plugins(folder: Path) -> tuple[list[PluginEntry], list[tuple[Pat
         return [], []
     plugins = _object(path).get("plugins")
     if not isinstance(plugins, list):
-        raise ManifestFault(f"{path}: no list of `plugins`")
+        raise ManifestFault(path, "no list of `plugins`")
     found: list[PluginEntry] = []
     passed: list[tuple[Path, str]] = []
     for entry in plugins:
@@ -99,7 +103,7 @@ def _declared(manifest: Mapping[str, Any], path: Path) -> Declared | None:
     commands = manifest["commands"]
     entries = [commands] if isinstance(commands, str) else commands
     if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
-        raise ManifestFault(f"{path}: `commands` is neither a path nor a list of paths")
+        raise ManifestFault(path, "`commands` is neither a path nor a list of paths")
     return Declared(tuple(_inside(entries)))
 
 
@@ -115,7 +119,7 @@ def _object(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
-        raise ManifestFault(f"{path}: not read: {error}") from error
+        raise ManifestFault(path, f"not read: {error}") from error
     if not isinstance(content, dict):
-        raise ManifestFault(f"{path}: not a JSON object")
+        raise ManifestFault(path, "not a JSON object")
     return content

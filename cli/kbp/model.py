@@ -45,8 +45,10 @@ class Placeholder:
 class Argument:
     """A named string that a person fills in.
 
-    `default` is None when there is none, `""` when an empty one is written. `span` is where a file declares it, None
-    when nothing does.
+    Attributes:
+        default: None when there is none, `""` when an empty one is written.
+        span: where a file declares it, None when nothing does.
+        is_free_text: whether it is published for what is typed after the command, without being declared.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Argument:
     required: bool = False
     default: str | None = None
     span: Span | None = None
+    is_free_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +65,11 @@ class Template:
 
     Attributes:
         body: text and placeholders in order; its text has LF line ends.
-        positions: the declared names that a POSITION counts, repeated ones too; empty when it counts words of the free
-        text. free_text: the argument that holds what is typed after the command, None when the prompt has none. append:
-        what goes between the body and a free text that no placeholder shows; None: it is not appended. dropped: the
-        keys without a meaning over MCP, in file order, each once.
+        positions: the declared names that a POSITION counts, repeated ones too; empty when it counts the words of
+            the free text.
+        free_text: the argument that holds what is typed after the command, None when the prompt has none.
+        append: what goes between the body and a free text that no placeholder shows; None: it is not appended.
+        dropped: the keys without a meaning over MCP, in file order, each once.
     """
 
     title: str | None = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from kbp import settings
+from kbp.dialects.copilot import SUFFIX
 from kbp.files import Place, Roots, shown
 from kbp.manifests import Declared, ManifestFault, PluginEntry, marketplace_plugins, plugin_commands
 from kbp.walk import Skipped, Walk, link_fault
@@ -17,14 +18,14 @@ PROMPT_FOLDERS = frozenset({"prompts", "commands"})
 
 @dataclass
 class Search:
-    """What was found so far: places of prompt files in order, paths passed over with a reason, remarks for a person.
+    """What was found so far: places of prompt files in order, paths passed over with a reason, notes for a person.
 
     `level` is that of the places added next: a search that goes on in a weaker source raises it.
     """
 
     places: list[Place] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     looked_in: list[Path] = field(default_factory=list)
     level: int = 0
     _seen: set[Path] = field(default_factory=set)
@@ -71,7 +72,7 @@ def find_plugins(walk: Walk) -> Plugins:
         try:
             plugins, passed = marketplace_plugins(folder)
         except ManifestFault as fault:
-            skipped.append(Skipped(folder, str(fault)))
+            skipped.append(Skipped(fault.path, str(fault), is_fault=True))
             continue
         skipped += [Skipped(path, reason) for path, reason in passed]
         for plugin in plugins:
@@ -80,7 +81,7 @@ def find_plugins(walk: Walk) -> Plugins:
         try:
             declared[folder] = _merged(by_entries.get(folder, []), folder)
         except ManifestFault as fault:
-            skipped.append(Skipped(folder, str(fault)))
+            skipped.append(Skipped(fault.path, str(fault), is_fault=True))
             declared[folder] = Declared(())
     return Plugins(declared, tuple(skipped))
 
@@ -99,7 +100,7 @@ def follows_convention(path: PurePosixPath) -> bool:
     if len(parts) < 2 or path.suffix != ".md":
         return False
     if parts[:2] == (".github", "prompts"):
-        return len(parts) == 3 and path.name.endswith(".prompt.md")
+        return len(parts) == 3 and path.name.endswith(SUFFIX)
     return parts[0] in PROMPT_FOLDERS or parts[:2] == (".claude", "commands")
 
 
@@ -114,24 +115,32 @@ class Surroundings:
         self._roots = Roots(given_root)
         self._entries: dict[Path, list[PluginEntry]] = {}
         self._commands: dict[Path, Declared | None] = {}
+        self._manifests: dict[Path, bool] = {}
 
     def place_of(self, path: Path, *, named: Path | None = None) -> Place:
         """The place of the file at `path`, there or not. `named` is the folder it was found in, if any."""
         root = self._roots.root_of(path, (named or path.parent).parent)
         entries = [entry for above in path.parents for entry in self._entries_of(above) if entry.folder in path.parents]
-        plugin = max((root, *(entry.folder for entry in entries)), key=lambda folder: len(folder.parts))
+        plugins = [entry.folder for entry in entries] + [above for above in path.parents if self._has_manifest(above)]
+        plugin = max(plugins, key=lambda folder: len(folder.parts), default=root)
+        unit = plugin if len(plugin.parts) > len(root.parts) else root
         declared = self._declared(plugin, [entry.declared for entry in entries if entry.folder == plugin])
         is_declared = declared is not None and declared.holds(Place(path, plugin).relative)
-        return Place(path, self._roots.given or plugin, declared=is_declared, outright=named is None)
+        return Place(path, self._roots.given or unit, unit, declared=is_declared, outright=named is None)
+
+    def _has_manifest(self, folder: Path) -> bool:
+        if folder not in self._manifests:
+            self._manifests[folder] = _has_manifest(folder)
+        return self._manifests[folder]
 
     def _declared(self, plugin: Path, by_entries: list[Declared | None]) -> Declared | None:
         if plugin not in self._commands:
             self._commands[plugin] = None
             try:
-                if by_entries or _has_manifest(plugin):
+                if by_entries or self._has_manifest(plugin):
                     self._commands[plugin] = _merged(by_entries, plugin)
             except ManifestFault as fault:
-                self.skipped.append(Skipped(plugin, str(fault)))
+                self.skipped.append(Skipped(fault.path, str(fault), is_fault=True))
         return self._commands[plugin]
 
     def _entries_of(self, folder: Path) -> list[PluginEntry]:
@@ -142,14 +151,14 @@ class Surroundings:
                 self._entries[folder], passed = marketplace_plugins(folder)
                 self.skipped += [Skipped(path, reason) for path, reason in passed]
             except ManifestFault as fault:
-                self.skipped.append(Skipped(folder, str(fault)))
+                self.skipped.append(Skipped(fault.path, str(fault), is_fault=True))
         return self._entries[folder]
 
 
 # Finding
 
 
-def find_in_project(root: Path, search: Search) -> None:
+def find_in_project(root: Path, search: Search, *, given_root: Path | None = None) -> None:
     """The prompts of a project and of every plugin in it, by manifest, marketplace and convention."""
     search.looked_in.append(root)
     walk = Walk(root, root)
@@ -158,12 +167,14 @@ def find_in_project(root: Path, search: Search) -> None:
     search.skipped += plugins.skipped
     for path in walk.files:
         unit = plugins.of(path) or root
-        place = Place(path, unit)
-        declared = plugins.declared.get(unit)
-        if declared is None and follows_convention(place.relative):
-            search.add(place)
-        elif declared is not None and declared.holds(place.relative):
-            search.add(Place(path, unit, declared=True))
+        _add_served(Place(path, unit), plugins.declared.get(unit), search, given_root)
+
+
+def _add_served(place: Place, declared: Declared | None, search: Search, given_root: Path | None = None) -> None:
+    """Take a file of a plugin or project if it is declared, or lies where the conventions have it when nothing is."""
+    is_declared = declared is not None and declared.holds(place.relative)
+    if is_declared or (declared is None and follows_convention(place.relative)):
+        search.add(Place(place.path, given_root or place.root, place.root, declared=is_declared))
 
 
 def find_beside(folder: Path, search: Search) -> None:
@@ -182,27 +193,31 @@ def find_beside(folder: Path, search: Search) -> None:
 def find_in_folder(folder: Path, given_root: Path | None, search: Search) -> None:
     """The prompts below a folder that was named outright, looked for at any depth."""
     search.looked_in.append(folder)
-    root = given_root or Roots().marked(folder)
-    walk = Walk(folder, root or folder)
-    whole = bool(PROMPT_FOLDERS.intersection(_parts_below(folder, root or folder.parent)))
-    search.pass_over(walk, root or folder.parent, whole=whole or folder not in walk.folders)
+    marked = given_root or Roots().marked(folder)
+    root = marked or folder.parent
+    walk = Walk(folder, root)
+    whole = bool(PROMPT_FOLDERS.intersection(_parts_below(folder, marked)))
+    search.pass_over(walk, root, whole=whole or folder not in walk.folders)
     around = Surroundings(given_root)
     places = [around.place_of(path, named=folder) for path in walk.files if path.suffix == ".md"]
     search.skipped += around.skipped
     wanted = [place for place in places if whole or place.declared or _looks_like_prompt(place.path, folder)]
     if places and not wanted:
-        search.remarks.append(f"no prompts or commands folder in {shown(folder)}: every .md file below it is taken")
+        search.notes.append(f"no prompts or commands folder in {shown(folder)}: every .md file below it is taken")
         wanted = places
     for place in wanted:
         search.add(place)
 
 
-def _parts_below(path: Path, root: Path) -> tuple[str, ...]:
-    return path.relative_to(root).parts if path.is_relative_to(root) else ()
+def _parts_below(folder: Path, root: Path | None) -> tuple[str, ...]:
+    """The folders between the root and the folder, itself too; without a root all above it."""
+    if root is None:
+        return folder.parts
+    return folder.relative_to(root).parts if folder.is_relative_to(root) else ()
 
 
 def _looks_like_prompt(path: Path, folder: Path) -> bool:
-    return path.name.endswith(".prompt.md") or bool(PROMPT_FOLDERS.intersection(path.relative_to(folder).parts[:-1]))
+    return path.name.endswith(SUFFIX) or bool(PROMPT_FOLDERS.intersection(path.relative_to(folder).parts[:-1]))
 
 
 def find_paths(paths: Iterable[str], given_root: Path | None, search: Search) -> list[str]:
@@ -213,25 +228,27 @@ def find_paths(paths: Iterable[str], given_root: Path | None, search: Search) ->
         path = Path(os.path.abspath(text))  # noqa: PTH100 (resolve() would follow links)
         try:
             path.lstat()
+            matches = [path]
         except (FileNotFoundError, NotADirectoryError):
-            _find_glob(text, around, search, faults)
+            matches = _matching(text)
+            if not matches:
+                faults.append(_no_such_path(text))
         except (OSError, ValueError) as error:
             faults.append(f"'{text}': {(getattr(error, 'strerror', None) or str(error)).lower()}")
-        else:
-            if path.is_dir():
-                find_in_folder(path, given_root, search)
+            continue
+        for match in matches:
+            if match.is_dir():
+                find_in_folder(match, given_root, search)
             else:
-                _find_file(path, around, search, faults)
+                _find_file(match, around, search, faults)
+    search.skipped += around.skipped
     return faults
 
 
-def _find_glob(text: str, around: Surroundings, search: Search, faults: list[str]) -> None:
-    matches = sorted(glob.glob(text, recursive=True)) if glob.has_magic(text) else []  # noqa: PTH207 (absolute patterns)
-    files = [Path(os.path.abspath(match)) for match in matches if Path(match).is_file()]  # noqa: PTH100
-    for path in files:
-        _find_file(path, around, search, faults)
-    if not files:
-        faults.append(_no_such_path(text))
+def _matching(text: str) -> list[Path]:
+    """The paths that a glob matches."""
+    matches = glob.glob(text, recursive=True) if glob.has_magic(text) else []  # noqa: PTH207 (absolute patterns)
+    return sorted(Path(os.path.abspath(match)) for match in matches)  # noqa: PTH100
 
 
 def _has_manifest(folder: Path) -> bool:
@@ -259,13 +276,13 @@ def _no_such_path(text: str) -> str:
 
 def find_in_user_folders(search: Search) -> None:
     """The prompts of the user's own folders."""
-    for folder, root, suffix in settings.user_folders():
+    for folder, root, is_editors in settings.user_folders():
         if folder.is_dir():
             walk = Walk(folder, root)
             search.pass_over(walk, root)
             search.looked_in.append(folder)
             for path in walk.files:
-                if path.name.endswith(suffix):
+                if path.name.endswith(SUFFIX if is_editors else ".md"):
                     search.add(Place(path, root))
 
 
@@ -280,13 +297,12 @@ def find_in_plugin(root: Path, patterns: Sequence[str] | None = None) -> Search:
     search.pass_over(walk, root)
     commands = plugin_commands(root)
     for path in walk.files:
-        relative = Place(path, root).relative
-        if patterns is not None:
-            wanted = path.suffix == ".md" and any(_matches(relative, pattern) for pattern in patterns)
-        else:
-            wanted = commands.holds(relative) if commands is not None else follows_convention(relative)
-        if wanted:
-            search.add(Place(path, root, declared=commands is not None and commands.holds(relative)))
+        place = Place(path, root)
+        if patterns is None:
+            _add_served(place, commands, search)
+        elif path.suffix == ".md" and any(_matches(place.relative, pattern) for pattern in patterns):
+            is_declared = commands is not None and commands.holds(place.relative)
+            search.add(Place(path, root, declared=is_declared))
     return search
 
 

@@ -12,8 +12,8 @@ def extra_paths() -> list[str]:
     return [path for path in os.environ.get("KBP_PATH", "").split(os.pathsep) if path]
 
 
-def user_folders() -> list[tuple[Path, Path, str]]:
-    """Where users keep prompts of their own: the folder, the root of its paths, the ending of its files."""
+def user_folders() -> list[tuple[Path, Path, bool]]:
+    """Where users keep prompts of their own: the folder, the root of its paths, whether it is VS Code's."""
     from platformdirs import user_config_path
 
     try:
@@ -23,9 +23,9 @@ def user_folders() -> list[tuple[Path, Path, str]]:
     own = user_config_path("kbp", appauthor=False, roaming=True)
     editor = _editor_folder(home)
     return [
-        (home / ".claude" / "commands", home / ".claude", ".md"),
-        (editor / "prompts", editor, ".prompt.md"),
-        (own / "prompts", own, ".md"),
+        (home / ".claude" / "commands", home / ".claude", False),
+        (editor / "prompts", editor, True),
+        (own / "prompts", own, False),
     ]
 
 

@@ -3,7 +3,7 @@
 import difflib
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,19 +39,28 @@ class Values:
     given: dict[str, str] = field(default_factory=dict)
     attempted: set[str] = field(default_factory=set)
     _sources: dict[str, str] = field(default_factory=dict)
+    _accepted: list[tuple[str | None, list[str]]] = field(default_factory=list)
 
     def assign(self, texts: Iterable[str], *, as_is: bool = False) -> None:
         """Take `name=value` texts. `@file` and `-` stand for what is in a file or comes from stdin, unless `as_is`."""
         option = "-A" if as_is else "-a"
         for text in texts:
             name, equals, value = text.partition("=")
-            self.attempted.add(name)
+            label = f"{option} {text}"
             if not equals or not name:
-                self.faults.append(f"{option} {text}: write it as {option} NAME=VALUE")
+                self._fail(name, f"{label}: write it as {option} NAME=VALUE")
                 continue
-            read = value if as_is else self._value(value, f"{option} {text}")
-            if self._is_known(name, f"{option} {text}") and read is not None and self._is_utf8(name, read):
-                self._give(name, read, option)
+            read = value if as_is else self._value(value, label)
+            if read is None or not self._is_utf8(name, read):
+                self.attempted.add(name)
+            if self._is_known(name, label) and name not in self.attempted:
+                self._give(name, read or "", option)
+                self._accepted.append((name, [option, text]))
+
+    def _fail(self, name: str, fault: str) -> None:
+        """Note a fault of the value for that name, which is not missing then."""
+        self.attempted.add(name)
+        self.faults.append(fault)
 
     def take_words(self, typed: Sequence[str]) -> None:
         """Take words as typed after a slash command: one an argument in order, all of them as the free text.
@@ -67,19 +76,22 @@ class Values:
             if read is None:
                 return
             texts[-1] = read
-        self._place(texts)
+        if self._place(texts):
+            self._accepted.append((None, list(typed)))
 
     def take_line(self, line: str) -> None:
         """Take the text typed after a slash command: as the free text, and split into words for the other arguments."""
+        self._accepted.append((None, ["--line", line]))
         if self.free_text is None:
             self._place(words.split(line))
         elif line.strip() and self._is_utf8("--line", line):
             self._give(self.free_text, line.strip(), "--line")
             self._fill_names(words.split(line), "--line")
 
-    def _place(self, texts: list[str]) -> None:
+    def _place(self, texts: list[str]) -> bool:
+        """Put each word where it belongs, and say whether all have a place."""
         if not texts or not all(self._is_utf8("a word", text) for text in texts):
-            return
+            return False
         if self.free_text is not None:
             self._give(self.free_text, words.join(texts), "a word")
             self._fill_names(texts, "a word")
@@ -91,8 +103,10 @@ class Values:
             self.faults.append(
                 f"{len(texts)} words for {len(self.arguments)} arguments ({takes}): quote words that belong together"
             )
+            return False
         else:
             self._fill_names(texts, "a word")
+        return True
 
     def _fill_names(self, texts: Sequence[str], source: str) -> None:
         names = [argument.name for argument in self.arguments if argument.name != self.free_text]
@@ -110,6 +124,11 @@ class Values:
         for name, value in found:
             if self._is_known(name, label) and value is not None and name not in self._sources:
                 self.given[name] = value
+        self._accepted.append((None, ["--args", path]))
+
+    def accepted(self, *, but: Collection[str] = ()) -> list[str]:
+        """The words and options that gave values, as they were typed, those of some names left out."""
+        return [token for name, tokens in self._accepted if name not in but for token in tokens]
 
     def _give(self, name: str, value: str, source: str) -> None:
         if name in self._sources:

@@ -15,10 +15,11 @@ IGNORE_FILES = (".gitignore", ".kbpignore")
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A path that was passed over, and why."""
+    """A path that was passed over, and why; `is_fault` when it is broken and hides prompts that should be found."""
 
     path: Path
     reason: str
+    is_fault: bool = False
 
 
 @dataclass(frozen=True, slots=True)

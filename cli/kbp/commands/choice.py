@@ -4,15 +4,16 @@ import os
 from pathlib import Path
 
 from kbp.commands.console import TO_REPORT, Console, Stop
-from kbp.commands.options import STDIN, Sources
-from kbp.diagnostics import Diagnostic, Report, Severity
+from kbp.commands.options import STDIN, Sources, tell_files
 from kbp.files import PromptFile
-from kbp.library import NotFound
+from kbp.library import Ambiguous, NotFound
+from kbp.linter import run
+from kbp.model import Template
 from kbp.output.diagnostics import counted, full
 
 
-def choose(name: str, sources: Sources, console: Console) -> PromptFile:
-    """The prompt file called `name`: a path, an exposed name, or the stem of only one.
+def choose(name: str, sources: Sources, console: Console) -> tuple[PromptFile, Template]:
+    """The prompt file called `name` and its template: a path, an exposed name, or the stem of only one.
 
     Raises:
         Stop: none or several are called so, or the file does not become a prompt.
@@ -23,11 +24,11 @@ def choose(name: str, sources: Sources, console: Console) -> PromptFile:
             f"{file.path} is no prompt file: {file.detection.why}",
             help=["  name its dialect to read it all the same: --dialect kb|claude|copilot"],
         )
-    if file.is_refused:
-        raise _refused(file, console)
-    if file.template is not None and file.template.dropped:
-        console.detail(f"{file.path}: dropped {', '.join(file.template.dropped)} (no meaning over MCP)")
-    return file
+    if file.template is None:
+        report = full(run.lint([file])).rstrip("\n").split("\n")
+        raise Stop(f"{file.path} does not become a prompt", code=TO_REPORT, help=report)
+    tell_files([file], console)
+    return file, file.template
 
 
 def _is_path(name: str) -> bool:
@@ -46,23 +47,10 @@ def _by_name(name: str, sources: Sources, console: Console) -> PromptFile:
     found = sources.find(console)
     try:
         return found.find(name)
+    except Ambiguous as error:
+        raise Stop(str(error), help=[*(f"  {path}" for path in error.candidates), "  name one by its path"]) from None
     except NotFound as error:
-        count = counted(len(found.served), "prompt")
-        if str(error).startswith("no prompt"):
-            near = [f"  did you mean: {', '.join(error.candidates)}?"] if error.candidates else []
-            verb = "was" if len(found.served) == 1 else "were"
-            help = [*near, f"  {count} {verb} found; `kbp list` shows them"]
-        else:
-            help = [*(f"  {path}" for path in error.candidates), "  name one by its path"]
+        near = [f"  did you mean: {', '.join(error.candidates)}?"] if error.candidates else []
+        verb = "was" if len(found.served) == 1 else "were"
+        help = [*near, f"  {counted(len(found.served), 'prompt')} {verb} found; `kbp list` shows them"]
         raise Stop(str(error), help=help) from None
-
-
-def _refused(file: PromptFile, console: Console) -> Stop:
-    diagnostics = tuple(
-        Diagnostic(
-            problem.rule, Severity.ERROR, file.path, file.document.lines, problem.span, problem.message, problem.help
-        )
-        for problem in file.problems
-    )
-    report = full(Report(diagnostics, 1, 1))
-    return Stop(f"{file.path} does not become a prompt", code=TO_REPORT, help=report.rstrip("\n").split("\n"))

@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,20 @@ class Stop(Exception):
         self.faults = [faults] if isinstance(faults, str) else list(faults)
         self.code = code
         self.help = list(help)
+
+
+@contextlib.contextmanager
+def collecting(faults: Sequence[str]) -> Iterator[None]:
+    """Put faults found before in front of those that stop what is done in it.
+
+    Raises:
+        Stop: there are faults of either kind.
+    """
+    try:
+        yield
+    except Stop as stop:
+        code = WRONG_REQUEST if faults else stop.code
+        raise Stop([*faults, *stop.faults], code=code, help=stop.help) from None
 
 
 class ReaderGone(Exception):
@@ -75,13 +89,13 @@ class Console:
         """Print text of a prompt: as it is into a pipe, with its control characters spelt out on a terminal."""
         self.print(safe(text) if sys.stdout.isatty() else text)
 
-    def page(self, text: str) -> None:
+    def page(self, text: str, *, no_pager: bool = False) -> None:
         """Print a result without colours, through the user's pager when it is longer than the terminal."""
-        text = safe(text) if sys.stdout.isatty() else text
-        if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines and settings.pager():
-            _through_pager(settings.pager(), text)
+        pager = settings.pager() if sys.stdout.isatty() and not no_pager else []
+        if pager and text.count("\n") >= shutil.get_terminal_size().lines:
+            _through_pager(pager, safe(text))
         else:
-            self.print(text)
+            self.print_text(text)
 
     def print_markdown(self, text: str) -> None:
         """Print Markdown: laid out on a terminal, as it is into a pipe."""

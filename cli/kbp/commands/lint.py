@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
-from kbp.commands.console import DONE, TO_REPORT, Console, Stop
-from kbp.commands.options import STDIN, Reading, bad_choice, nothing_found, tell_search
+from kbp.commands.console import DONE, TO_REPORT, Console, Stop, collecting
+from kbp.commands.options import STDIN, Reading, bad_choice, nothing_found, tell_files, tell_search
 from kbp.diagnostics import Severity
+from kbp.display import safe_line
 from kbp.files import shown
 from kbp.library import Library
 from kbp.linter import run
@@ -19,17 +20,13 @@ def lint(
     reading: Reading,
     paths: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="PATHS",
-            help="Files, folders or globs; - is one file on stdin. None: the project.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="PATHS", help="Files, folders or globs; - is one file on stdin. None: the project."),
     ] = None,
     format: Annotated[
         str, typer.Option("-f", "--format", metavar="|".join(FORMATS), help="How findings are printed.")
     ] = "full",
 ) -> int:
-    r"""Find what is wrong with prompt files.
+    """Find what is wrong with prompt files.
 
     \b
       kbp lint                            the project and every plugin in it
@@ -37,22 +34,26 @@ def lint(
       kbp lint --format json > findings.json
       cat new.md | kbp lint - --stdin-filename commands/new.md
 
-    Exit code 1 when there are errors; warnings and remarks alone are 0. `kbp rules NAME` explains a finding.
+    Exit code 1 when there are errors; warnings and infos alone are 0. `kbp rules NAME` explains a finding.
     """
     faults = [*reading.faults(reads_stdin=STDIN in (paths or [])), *bad_choice("--format", format, FORMATS)]
+    with collecting(faults):
+        found = _find(reading, paths or [], console)
     if faults:
         raise Stop(faults)
-    found = _find(reading, paths or [], console)
-    tell_search(found, console)
+    tell_search(found.search, console)
+    tell_files(found.files, console)
     if not console.verbose:
         for skipped in found.search.skipped:
-            console.hint(f"skipped {shown(skipped.path)}: {skipped.reason}")
+            if not skipped.is_fault:
+                console.hint(f"skipped {safe_line(shown(skipped.path))}: {safe_line(skipped.reason)}")
     if not any(file.is_prompt for file in found.files):
-        raise nothing_found(found.search)
+        raise nothing_found(found)
     report = run.lint(found.files)
     console.print(FORMATS[format](report, console.use_color))
     console.hint(summary(report))
-    return TO_REPORT if report.count(Severity.ERROR) else DONE
+    is_broken = any(skipped.is_fault for skipped in found.search.skipped)
+    return TO_REPORT if report.count(Severity.ERROR) or is_broken else DONE
 
 
 def _find(reading: Reading, paths: list[str], console: Console) -> Library:

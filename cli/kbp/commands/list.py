@@ -2,15 +2,18 @@
 
 import difflib
 import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kbp.commands.console import DONE, Console, Stop
-from kbp.commands.options import STDIN, Sources, bad_choice
+from kbp.commands.console import DONE, Console, Stop, collecting
+from kbp.commands.options import STDIN, Sources, bad_choice, tell_files
 from kbp.dialects import DIALECTS
-from kbp.files import PromptFile, shown
+from kbp.files import shown
 from kbp.library import Library
+from kbp.model import Prompt
 from kbp.output.diagnostics import counted
 from kbp.output.prompts import LIST_FORMATS, columns, matches
 
@@ -20,18 +23,14 @@ def list_prompts(
     sources: Sources,
     pattern: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[PATTERN]", help="A part of a name or description, a glob, or /regex/.", show_default=False
-        ),
+        typer.Argument(help="A part of a name or description, a glob, or /regex/."),
     ] = None,
     format: Annotated[
         str, typer.Option("-f", "--format", metavar="|".join(LIST_FORMATS), help="How prompts are printed.")
     ] = "table",
     only_dialect: Annotated[
         str | None,
-        typer.Option(
-            "--only-dialect", metavar="|".join(DIALECTS), help="Only prompts of that dialect.", show_default=False
-        ),
+        typer.Option("--only-dialect", metavar="|".join(DIALECTS), help="Only prompts of that dialect."),
     ] = None,
     shadowed: Annotated[
         bool, typer.Option("--shadowed", help="The prompts whose name a stronger source serves.")
@@ -39,7 +38,7 @@ def list_prompts(
     skipped: Annotated[bool, typer.Option("--skipped", help="The files that are not served, with the reason.")] = False,
     no_pager: Annotated[bool, typer.Option("--no-pager", help="Do not page a long list.")] = False,
 ) -> int:
-    r"""List the prompts of the project, its plugins and your own folders.
+    """List the prompts of the project, its plugins and your own folders.
 
     \b
       kbp list                     name, dialect, arguments, description
@@ -49,47 +48,47 @@ def list_prompts(
 
     An argument `app!` is required, `since=1h` has a default, `[...]` is the text typed after the command.
     """
-    faults = [*sources.faults(reads_stdin=STDIN in (sources.path or [])), *bad_choice("--format", format, LIST_FORMATS)]
+    faults = sources.faults(reads_stdin=STDIN in (sources.path or []))
+    faults += bad_choice("--format", format, LIST_FORMATS)
     if only_dialect is not None:
         faults += bad_choice("--only-dialect", only_dialect, DIALECTS)
+    with collecting(faults):
+        found = sources.find(console)
     if faults:
         raise Stop(faults)
-    found = sources.find(console)
+    tell_files(found.files, console)
     if skipped:
         console.print(columns(("PATH", "REASON"), _skipped(found), console.cells))
-        return DONE
-    if shadowed:
+    elif shadowed:
         rows = [(file.name, file.path, winner.path) for file, winner in found.shadowed()]
         console.print(columns(("NAME", "PATH", "SHADOWED BY"), rows, console.cells))
-        return DONE
-    chosen = _chosen(found, pattern, only_dialect)
-    text = LIST_FORMATS[format](chosen, console.cells)
-    if no_pager:
-        console.print_text(text)
     else:
-        console.page(text)
-    folders = len({file.place.path.parent for file in chosen})
-    left = len(_skipped(found))
-    more = f", {counted(left, 'file')} skipped (`kbp list --skipped`)" if left else ""
-    console.hint(f"{counted(len(chosen), 'prompt')} in {counted(folders, 'folder')}{more}")
+        chosen = _chosen(found, pattern, only_dialect)
+        console.page(LIST_FORMATS[format](chosen, console.cells), no_pager=no_pager)
+        console.hint(_summary(found, chosen))
     return DONE
 
 
-def _chosen(found: Library, pattern: str | None, only_dialect: str | None) -> list[PromptFile]:
-    served = [file for file in found.served if only_dialect is None or file.detection.dialect is DIALECTS[only_dialect]]
+def _summary(found: Library, chosen: Sequence[Prompt]) -> str:
+    folders = len({Path(prompt.meta["kbp/path"]).parent for prompt in chosen})
+    left = len(_skipped(found))
+    more = f", {counted(left, 'file')} skipped (`kbp list --skipped`)" if left else ""
+    return f"{counted(len(chosen), 'prompt')} in {counted(folders, 'folder')}{more}"
+
+
+def _chosen(found: Library, pattern: str | None, only_dialect: str | None) -> list[Prompt]:
+    prompts = [prompt for prompt in found.prompts() if only_dialect in (None, prompt.meta["kbp/dialect"])]
     if pattern is None:
-        return served
+        return prompts
     try:
-        chosen = [file for file in served if matches(file, pattern)]
+        chosen = [prompt for prompt in prompts if matches(prompt, pattern)]
     except re.error as error:
         raise Stop(f"{pattern} is not a regular expression: {error}") from None
     if not chosen:
-        near = difflib.get_close_matches(pattern, [file.name for file in served], n=3)
+        near = difflib.get_close_matches(pattern, [prompt.name for prompt in prompts], n=3)
         help = [f"  did you mean: {', '.join(near)}?"] if near else []
-        raise Stop(
-            f"no prompt matches '{pattern}'",
-            help=[*help, f"  {counted(len(served), 'prompt')} found; `kbp list` shows them"],
-        )
+        help.append(f"  {counted(len(prompts), 'prompt')} found; `kbp list` shows them")
+        raise Stop(f"no prompt matches '{pattern}'", help=help)
     return chosen
 
 

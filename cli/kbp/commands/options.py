@@ -8,7 +8,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -16,11 +16,16 @@ from kbp import __version__, dialects, settings
 from kbp import document as documents
 from kbp.commands.console import Console, Stop
 from kbp.dialects.base import Dialect
+from kbp.display import safe_line
 from kbp.files import PromptFile, Roots, shown, understand
 from kbp.library import Library, load_all
 from kbp.search import Search, Surroundings, find_beside, find_in_project, find_in_user_folders, find_paths
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 STDIN = "-"
+_MAX_TOLD = 10
 Bundle = TypeVar("Bundle")
 
 
@@ -36,7 +41,7 @@ class Common:
 
     directory: Annotated[
         Path | None,
-        typer.Option("-C", "--directory", metavar="DIR", help="Run as if started in DIR.", show_default=False),
+        typer.Option("-C", "--directory", metavar="DIR", help="Run as if started in DIR."),
     ] = None
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No hints and no summary; errors stay.")] = False
     verbose: Annotated[
@@ -70,22 +75,18 @@ class Reading:
 
     root: Annotated[
         Path | None,
-        typer.Option(
-            "--root", metavar="DIR", help="The folder that paths are relative to.", show_default="found by its marks"
-        ),
+        typer.Option("--root", metavar="DIR", help="The folder that paths are relative to; found by its marks."),
     ] = None
     library: Annotated[
         str | None,
-        typer.Option("--library", metavar="NAME", help="Expose the prompts as NAME_stem.", show_default=False),
+        typer.Option("--library", metavar="NAME", help="Expose the prompts as NAME_stem."),
     ] = None
     dialect: Annotated[
         str, typer.Option("--dialect", metavar="|".join(dialects.names()), help="The dialect of what is read.")
     ] = "auto"
     stdin_filename: Annotated[
         str | None,
-        typer.Option(
-            "--stdin-filename", metavar="NAME", help="What the file read from stdin (-) is called.", show_default=False
-        ),
+        typer.Option("--stdin-filename", metavar="NAME", help="What the file read from stdin (-) is called."),
     ] = None
 
     def faults(self, *, reads_stdin: bool) -> list[str]:
@@ -105,13 +106,13 @@ class Reading:
 
     @property
     def given(self) -> Dialect | None:
-        """The dialect that was asked for."""
-        return dialects.dialect_called(self.dialect)
+        """The dialect that was asked for, None too when there is no such one (a fault of its own)."""
+        return dialects.dialect_called(self.dialect) if self.dialect in dialects.names() else None
 
     @property
     def given_root(self) -> Path | None:
-        """The root that was asked for, as an absolute path."""
-        return Path.cwd() / self.root if self.root is not None else None
+        """The root that was asked for, as an absolute path; None too when it is no folder (a fault of its own)."""
+        return Path.cwd() / self.root if self.root is not None and self.root.is_dir() else None
 
     def load(self, search: Search, stdin: PromptFile | None = None) -> Library:
         """The files that a search found, and the one on stdin when there is one."""
@@ -142,7 +143,7 @@ class Reading:
         here = Path.cwd()
         root = self.given_root or Roots().marked(here)
         if root is not None:
-            find_in_project(root, search)
+            find_in_project(root, search, given_root=self.given_root)
         else:
             find_beside(here, search)
 
@@ -154,11 +155,7 @@ class Sources(Reading):
     path: Annotated[
         list[str] | None,
         typer.Option(
-            "-p",
-            "--path",
-            metavar="PATH",
-            help="A file, folder or glob to look in, and nowhere else. Repeatable.",
-            show_default=False,
+            "-p", "--path", metavar="PATH", help="A file, folder or glob to look in, and nowhere else. Repeatable."
         ),
     ] = None
     project_only: Annotated[bool, typer.Option("--project-only", help="Leave out the user's own folders.")] = False
@@ -174,9 +171,9 @@ class Sources(Reading):
             found = self.load(self.find_named(self.path), stdin)
         else:
             found = self.load(self._find_everywhere())
-        tell_search(found, console)
-        if not found.files:
-            raise nothing_found(found.search)
+        tell_search(found.search, console)
+        if not any(file.is_prompt for file in found.files):
+            raise nothing_found(found)
         return found
 
     def _find_everywhere(self) -> Search:
@@ -192,30 +189,45 @@ class Sources(Reading):
         return search
 
 
-def nothing_found(search: Search) -> Stop:
-    """The error that nothing was found, with where was looked."""
-    places = ", ".join(shown(folder) for folder in search.looked_in) or "the files named"
-    help = [
+def nothing_found(found: Library) -> Stop:
+    """The error that there are no prompts, with where was looked and what was there instead."""
+    passed = [(shown(skipped.path), skipped.reason) for skipped in found.search.skipped]
+    passed += [(file.path, file.detection.why) for file in found.files if not file.is_prompt]
+    help = [f"  {safe_line(path)}: {safe_line(reason)}" for path, reason in passed[:_MAX_TOLD]]
+    if len(passed) > _MAX_TOLD:
+        help.append(f"  and {len(passed) - _MAX_TOLD} more")
+    if not found.search.looked_in:
+        return Stop("none of the files named is a prompt file", help=help)
+    places = ", ".join(shown(folder) for folder in found.search.looked_in)
+    help += [
         "  looked for prompts/, commands/, .claude/commands/, .github/prompts/*.prompt.md, and plugins with a manifest",
         "  name a file or folder to look elsewhere",
     ]
-    help += [f"  skipped {shown(skipped.path)}: {skipped.reason}" for skipped in search.skipped]
     return Stop(f"no prompt files found in {places}", help=help)
 
 
-def tell_search(found: Library, console: Console) -> None:
-    """Say what a search remarked; to those who want more, where it looked, what it skipped, which keys are dropped."""
-    for remark in found.search.remarks:
-        console.hint(f"note: {remark}")
-    for folder in found.search.looked_in:
+def tell_search(search: Search, console: Console) -> None:
+    """Say what a search noted and which manifests are broken; in detail, where it looked and what it skipped."""
+    for note in search.notes:
+        console.hint(f"note: {note}")
+    for folder in search.looked_in:
         console.detail(f"looked in {shown(folder)}")
-    for skipped in found.search.skipped:
-        console.detail(f"skipped {shown(skipped.path)}: {skipped.reason}")
-    for file in found.files:
+    for skipped in search.skipped:
+        line = f"skipped {safe_line(shown(skipped.path))}: {safe_line(skipped.reason)}"
+        if skipped.is_fault:
+            console.fail([line])
+        else:
+            console.detail(line)
+
+
+def tell_files(files: Iterable[PromptFile], console: Console) -> None:
+    """Tell those who want more which files are no prompts, and which keys of the others are dropped."""
+    for file in files:
         if not file.is_prompt:
-            console.detail(f"skipped {file.path}: {file.detection.why}")
+            console.detail(f"skipped {safe_line(file.path)}: {safe_line(file.detection.why)}")
         elif file.template is not None and file.template.dropped:
-            console.detail(f"{file.path}: dropped {', '.join(file.template.dropped)} (no meaning over MCP)")
+            dropped = safe_line(", ".join(file.template.dropped))
+            console.detail(f"{safe_line(file.path)}: dropped {dropped} (no meaning over MCP)")
 
 
 def bad_choice(option: str, value: str, choices: Iterable[str]) -> list[str]:
@@ -271,6 +283,27 @@ def _sign(function: Callable[..., object], parameters: Iterable[inspect.Paramete
     keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
     function.__signature__ = inspect.Signature([context, *keywords])  # type: ignore[attr-defined]  # what inspect reads
     function.__annotations__ = {each.name: each.annotation for each in (context, *keywords)}
+
+
+def spelt(bundle: "DataclassInstance") -> list[str]:
+    """The options of a bundle as they would be typed, those left out that have their default."""
+    tokens: list[str] = []
+    for each in dataclasses.fields(bundle):
+        value = getattr(bundle, each.name)
+        if value == each.default:
+            continue
+        option = _option_name(each.type)
+        if value is True:
+            tokens.append(option)
+        else:
+            tokens += [token for one in (value if isinstance(value, list) else [value]) for token in (option, str(one))]
+    return tokens
+
+
+def _option_name(annotation: Any) -> str:
+    """The first name of the option in an annotation."""
+    info = next(each for each in annotation.__metadata__ if isinstance(each, typer.models.OptionInfo))
+    return str(info.default)
 
 
 def _is_bundle(annotation: object) -> bool:

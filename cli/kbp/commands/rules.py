@@ -14,14 +14,12 @@ FORMATS = ("text", "json")
 
 def rules(
     console: Console,
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="One rule. None: all of them.", show_default=False)
-    ] = None,
+    name: Annotated[str | None, typer.Argument(help="One rule. None: all of them.")] = None,
     format: Annotated[
         str, typer.Option("-f", "--format", metavar="|".join(FORMATS), help="How rules are printed.")
     ] = "text",
 ) -> int:
-    r"""Explain what a rule of lint wants, and why.
+    """Explain what a rule of lint wants, and why.
 
     \b
       kbp rules                      the table of all

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kbp.commands.choice import choose
-from kbp.commands.console import DONE, Console, Stop
+from kbp.commands.console import DONE, Console, Stop, collecting
 from kbp.commands.options import STDIN, Sources, bad_choice
 from kbp.files import PromptFile
 from kbp.output.jsontext import dump
@@ -30,12 +30,12 @@ SOURCE = "source"
 def show(
     console: Console,
     sources: Sources,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A prompt's name, or a path.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="A prompt's name, or a path.")],
     format: Annotated[
         str, typer.Option("-f", "--format", metavar="text|json|source|path", help="What is printed of the prompt.")
     ] = "text",
 ) -> int:
-    r"""Show what one prompt publishes, and how it is read.
+    """Show what one prompt publishes, and how it is read.
 
     Also why it is read as that dialect, which keys are dropped, and its body.
 
@@ -44,13 +44,12 @@ def show(
       kbp show prompts/debug.md --format json     the MCP Prompt object
       kbp show debug --format path
     """
-    faults = [
-        *sources.faults(reads_stdin=STDIN in (name, *(sources.path or []))),
-        *bad_choice("--format", format, (*FORMATS, SOURCE)),
-    ]
+    faults = sources.faults(reads_stdin=STDIN in (name, *(sources.path or [])))
+    faults += bad_choice("--format", format, (*FORMATS, SOURCE))
+    with collecting(faults):
+        file, _ = choose(name, sources, console)
     if faults:
         raise Stop(faults)
-    file = choose(name, sources, console)
     if format == SOURCE:
         console.print_text(file.document.text)
     else:

@@ -12,9 +12,8 @@ from kbp.text import Problem
 
 DIALECTS = {dialect.name: dialect for dialect in (kb.DIALECT, claude.DIALECT, copilot.DIALECT)}
 
-# Whom each signal is put to first.
-_BY_PATH = (copilot.DIALECT, claude.DIALECT)
-_BY_FRONTMATTER = (copilot.DIALECT, claude.DIALECT, kb.DIALECT)
+# Whom a path and the keys are put to first, and whom the body is.
+_BY_NAME_AND_KEYS = (copilot.DIALECT, claude.DIALECT, kb.DIALECT)
 _BY_BODY = (kb.DIALECT, copilot.DIALECT, claude.DIALECT)
 _FALLBACK = kb.DIALECT
 
@@ -92,7 +91,7 @@ def detect(
         return Detection(None, kind, is_prompt=False)
     if given:
         return Detection(given, "the dialect was given")
-    for dialect in _BY_PATH:
+    for dialect in _BY_NAME_AND_KEYS:
         why = dialect.owns_path(path, declared)
         if why:
             return Detection(dialect, why)
@@ -105,7 +104,7 @@ def _by_content(document: Document) -> Detection:
     instructions = next((key for key in document.frontmatter if key in _INSTRUCTION_KEYS), None)
     if instructions:
         return Detection(None, f"an instructions file (key {instructions})", is_prompt=False)
-    for dialect in _BY_FRONTMATTER:
+    for dialect in _BY_NAME_AND_KEYS:
         why = dialect.owns_frontmatter(document)
         if why:
             return Detection(dialect, why)

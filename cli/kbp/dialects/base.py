@@ -14,13 +14,23 @@ from kbp.text import Problem, Span, squeeze, with_unix_line_ends
 STOCK_HINT = "Everything typed after the command."
 
 Ability = Literal[
-    "declared arguments", "argument description", "required", "default", "free text", "positions", "title"
+    "declared arguments",
+    "argument description",
+    "required",
+    "default",
+    "free text",
+    "positions",
+    "title",
+    "checked placeholders",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a dialect makes of a document: a template, and its problems. Without a template these refuse the file."""
+    """What a dialect makes of a document: a template, and its problems.
+
+    Without a template the problems refuse the file; beside one they are those that it can live with.
+    """
 
     template: Template | None = None
     problems: tuple[Problem, ...] = ()
@@ -33,15 +43,21 @@ class Dialect:
     Attributes:
         name: the word for it in options and output.
         title: what it is, for a person.
+        keys: the keys that it knows.
         parse: the template in a document whose frontmatter could be read.
-        owns_path: why a path (relative to its root, and whether a manifest declares it a command) makes a file its own,
-        or None. owns_frontmatter: why the keys do, or None. owns_body: why the live placeholders of the body do, or
-        None. foreign: its placeholders in a text of another dialect that a person surely meant for this one. spell: how
-        it writes the argument of that name, None when it cannot. expresses: what it can say.
+        owns_path: why a path (relative to its root, and whether a manifest declares it a command) makes a file its
+            own, or None.
+        owns_frontmatter: why the keys do, or None.
+        owns_body: why the live placeholders of the body do, or None.
+        foreign: its placeholders in a text of another dialect that a person surely meant for this one.
+        spell: how it writes the argument of that name, None when it cannot.
+        expresses: what it can say.
+        aliases: other words for it.
     """
 
     name: str
     title: str
+    keys: frozenset[str]
     parse: Callable[[Document], Parsed]
     owns_path: Callable[[PurePosixPath, bool], str | None]
     owns_frontmatter: Callable[[Document], str | None]
@@ -73,19 +89,19 @@ def text_of(document: Document, key: str, problems: list[Problem]) -> str | None
     return squeeze(entry.value.text) or None
 
 
-def description_of(document: Document, problems: list[Problem], remarks: list[Problem]) -> str | None:
-    """The `description` on one line. A blank one is a remark: it counts as absent, and VS Code calls it an error."""
+def description_of(document: Document, problems: list[Problem], tolerated: list[Problem]) -> str | None:
+    """The `description` on one line. A blank one is tolerated: it counts as absent, and VS Code calls it an error."""
     entry = document.frontmatter.get("description")
     description = text_of(document, "description", problems)
     if entry is not None and description is None and entry.value.text is not None:
-        remarks.append(
+        tolerated.append(
             Problem("key-type", entry.key_span, "`description` is blank", "say what the prompt does, or remove the key")
         )
     return description
 
 
-def name_remarks(document: Document) -> Iterator[Problem]:
-    """The remark on a `name` that is a list or mapping: no client can use it, and none needs it."""
+def odd_name(document: Document) -> Iterator[Problem]:
+    """The fault of a `name` that is a list or mapping, which no client can use and none needs."""
     entry = document.frontmatter.get("name")
     if entry is not None and entry.value.text is None and not entry.value.is_null:
         yield wrong_type(entry, "text")
@@ -121,7 +137,7 @@ def dropped(document: Document, used: tuple[str, ...]) -> tuple[str, ...]:
 # regular expression engine looks for these few characters alone.
 _CLIENT = (
     r"\$(?P<variable>\{(?:CLAUDE_[A-Z_]+|selection|selectedText|(?:file|workspaceFolder|relativeFile)[A-Za-z]*)\})"
-    r"|#(?P<reference>(?:file|tool):[^\s#`$]+)"
+    r"|#(?P<reference>(?:file|tool):[^\s#`${\\]+)"
     r"|@(?<![^\s(\[\"'`]@)(?P<path>(?:[A-Za-z0-9_.~-]*/)*[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)"
     r"|!(?<![^\s]!)(?P<shell>`(?=(?P<command>[^`\r\n]+)`))"
     r"|`(?P<fence>``!(?=[ \t]*(?:\r\n|\r|\n)))"

@@ -12,7 +12,7 @@ from kbp.dialects.base import (
     dropped,
     hint_of,
     in_file_order,
-    name_remarks,
+    odd_name,
     scan,
     scanner,
 )
@@ -21,6 +21,14 @@ from kbp.frontmatter import Value
 from kbp.model import FREE_TEXT, Argument, Kind, Placeholder, Template
 from kbp.text import Problem, Span, split_white
 
+# Those of commands and skills that were observed to show, and those documented (2.1.332).
+KEYS = frozenset(
+    {
+        *("description", "argument-hint", "arguments", "name", "model", "effort", "agent", "context", "hooks", "paths"),
+        *("allowed-tools", "disallowed-tools", "disable-model-invocation", "user-invocable", "when_to_use", "shell"),
+        *("license", "compatibility", "metadata", "display-name", "default-enabled", "fallback", "version"),
+    }
+)
 APPEND = "\n\nARGUMENTS: "
 
 _SCANNER = scanner(r"\$(?P<dollar>(?=[A0-9]))")
@@ -42,10 +50,10 @@ _END = ""
 def parse(document: Document) -> Parsed:
     """The template of a Claude Code command; arguments that are not names, and keys of a wrong type, refuse it."""
     problems: list[Problem] = []
-    remarks = list(name_remarks(document))
+    tolerated = list(odd_name(document))
     names = _names(document, problems)
     hint = hint_of(document, problems)
-    description = description_of(document, problems, remarks)
+    description = description_of(document, problems, tolerated)
     if problems:
         return Parsed(None, in_file_order(problems))
     positions = tuple(name for name, _ in names)
@@ -54,13 +62,13 @@ def parse(document: Document) -> Parsed:
     for name, span in names:
         if name in first:
             message = f"`{name}` is declared twice: the later one counts for `$N` alone and shifts the rest"
-            remarks.append(Problem("duplicate-argument", span, message, "rename one of them"))
+            tolerated.append(Problem("duplicate-argument", span, message, "rename one of them"))
         first.setdefault(name, span)
     arguments = tuple(Argument(name, span=span) for name, span in first.items())
     declares_it = FREE_TEXT in positions
     shows_it = any(isinstance(part, Placeholder) and part.kind in (Kind.FREE_TEXT, Kind.POSITION) for part in body)
     if not declares_it and (not names or shows_it):
-        arguments += (Argument(FREE_TEXT, hint or STOCK_HINT),)
+        arguments += (Argument(FREE_TEXT, hint or STOCK_HINT, is_free_text=True),)
     free_text = FREE_TEXT if any(argument.name == FREE_TEXT for argument in arguments) else None
     return Parsed(
         Template(
@@ -72,7 +80,7 @@ def parse(document: Document) -> Parsed:
             append=None if declares_it else APPEND,
             dropped=dropped(document, ("description", "arguments", "argument-hint")),
         ),
-        in_file_order(remarks),
+        in_file_order(tolerated),
     )
 
 
@@ -88,11 +96,9 @@ def _names(document: Document, problems: list[Problem]) -> list[tuple[str, Span]
         objects = bool(items) and any(item.mapping is not None for item in items or ())
         shape = "holds objects" if objects else "is not a list of names"
         message = f"`arguments` {shape}: Claude Code discards what is not text and shifts the rest"
-        help = "write the names alone, `arguments: [app, since]`" + (
-            ", or have the file read as kb: `--dialect kb`, or outside a `commands` folder"
-            if objects
-            else ", a number in quotes"
-        )
+        help = "write names that are text and not digits alone, as in `arguments: [app, since]`"
+        if objects:
+            help += "; objects belong to kb: give the dialect (`--dialect kb`), or move the file out of `commands`"
         problems.append(Problem("arguments-shape", entry.key_span, message, help))
         return []
     return [(item.text or "", item.span) for item in items]
@@ -191,6 +197,7 @@ def _spell(name: str) -> str | None:
 DIALECT = Dialect(
     name="claude",
     title="Claude Code commands",
+    keys=KEYS,
     parse=parse,
     owns_path=_owns_path,
     owns_frontmatter=_owns_frontmatter,

@@ -12,7 +12,7 @@ from kbp.dialects.base import (
     dropped,
     hint_of,
     in_file_order,
-    name_remarks,
+    odd_name,
     scan,
     scanner,
     wrong_type,
@@ -33,8 +33,8 @@ _INPUT = re.compile(_OPENING)
 def parse(document: Document) -> Parsed:
     """The template of a Copilot prompt file; only keys of a wrong type refuse it."""
     problems: list[Problem] = []
-    remarks = [*name_remarks(document), *_wrong_types(document)]
-    description = description_of(document, problems, remarks)
+    tolerated = [*odd_name(document), *_wrong_types(document)]
+    description = description_of(document, problems, tolerated)
     hint = hint_of(document, problems)
     if problems:
         return Parsed(None, in_file_order(problems))
@@ -43,7 +43,7 @@ def parse(document: Document) -> Parsed:
     free_text = None
     if not arguments and "argument-hint" in document.frontmatter:
         free_text = FREE_TEXT
-        arguments = (Argument(FREE_TEXT, hint or STOCK_HINT),)
+        arguments = (Argument(FREE_TEXT, hint or STOCK_HINT, is_free_text=True),)
     return Parsed(
         Template(
             description=description,
@@ -53,7 +53,7 @@ def parse(document: Document) -> Parsed:
             append=APPEND if free_text else None,
             dropped=dropped(document, ("description", "argument-hint")),
         ),
-        in_file_order(remarks),
+        in_file_order(tolerated),
     )
 
 
@@ -125,6 +125,7 @@ def _spell(name: str) -> str | None:
 DIALECT = Dialect(
     name="copilot",
     title="Copilot .prompt.md files",
+    keys=frozenset({"name", "description", "argument-hint", "agent", "model", "tools", "mode"}),
     parse=parse,
     owns_path=_owns_path,
     owns_frontmatter=_owns_frontmatter,

@@ -10,8 +10,8 @@ from kbp.dialects.base import (
     description_of,
     dropped,
     in_file_order,
-    name_remarks,
     nothing_owned,
+    odd_name,
     scan,
     scanner,
     text_of,
@@ -35,16 +35,16 @@ _OTHER_TEMPLATES = re.compile(r"\{%|\{\{[#/^>.&!\[-]|\{\{\s*\w+(?:\.\w|\s*\|)")
 def parse(document: Document) -> Parsed:
     """The template of a kb file; undeclared placeholders and faulty arguments refuse it."""
     problems: list[Problem] = []
-    remarks = list(name_remarks(document))
+    tolerated = list(odd_name(document))
     arguments = _arguments(document, problems)
-    title, description = text_of(document, "title", problems), description_of(document, problems, remarks)
+    title, description = text_of(document, "title", problems), description_of(document, problems, tolerated)
     body = scan(document, _SCANNER, _own)
     if not any(problem.rule in ("arguments-shape", "argument-entry") for problem in problems):
         problems += _undeclared(body, [argument.name for argument in arguments])
     if problems:
         return Parsed(None, in_file_order(problems))
     left = dropped(document, ("title", "description", "arguments"))
-    return Parsed(Template(title, description, tuple(arguments), body, dropped=left), in_file_order(remarks))
+    return Parsed(Template(title, description, tuple(arguments), body, dropped=left), in_file_order(tolerated))
 
 
 def _own(match: re.Match[str]) -> Placeholder:
@@ -173,12 +173,15 @@ def _spell(name: str) -> str | None:
 DIALECT = Dialect(
     name="kb",
     title="kb prompt files",
+    keys=frozenset({"title", "description", "arguments"}),
     parse=parse,
     owns_path=nothing_owned,
     owns_frontmatter=_owns_frontmatter,
     owns_body=_owns_body,
     foreign=_foreign,
     spell=_spell,
-    expresses=frozenset({"declared arguments", "argument description", "required", "default", "title"}),
+    expresses=frozenset(
+        {"declared arguments", "argument description", "required", "default", "title", "checked placeholders"}
+    ),
     aliases=("mcp-kb",),
 )

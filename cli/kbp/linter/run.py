@@ -25,7 +25,7 @@ def lint(files: Sequence[PromptFile], rules: Iterable[Rule] = RULES.values()) ->
 def _looks_at(rule: Rule, file: PromptFile) -> bool:
     if file.is_refused and not rule.even_refused:
         return False
-    return not rule.dialects or file.dialect is None or file.dialect.name in rule.dialects
+    return bool(rule.refusal) or rule.looks_at(file.dialect)
 
 
 def _diagnostic(rule: Rule, file: PromptFile, finding: Finding) -> Diagnostic:

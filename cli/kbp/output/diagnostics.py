@@ -37,8 +37,7 @@ FORMATS: dict[str, Callable[[Report, bool], str]] = {"full": full, "concise": co
 
 def summary(report: Report) -> str:
     """One sentence: how much was found in how many files."""
-    counts = [(report.count(severity), str(severity)) for severity in (Severity.ERROR, Severity.WARNING)]
-    counts.append((report.count(Severity.INFO), "remark"))
+    counts = [(report.count(severity), str(severity)) for severity in Severity]
     parts = [counted(count, noun) for count, noun in counts if count]
     found = ", ".join(parts[:-1]) + (" and " if parts[:-1] else "") + parts[-1] if parts else "nothing to report"
     refused = f"; {counted(report.refused, 'file')} refused" if report.refused else ""

@@ -9,18 +9,23 @@ from kbp.output.jsontext import dump
 
 def page(rule: Rule) -> str:
     """The manual of one rule as Markdown."""
-    where = f" in {', '.join(rule.dialects)} files" if rule.dialects else ""
-    refuses = "; a file with it does not become a prompt" if rule.refuses else ""
-    return f"# {rule.name}\n\n{rule.severity}{where}{refuses}\n\n{rule.manual}\n"
+    where = f" in {_dialects(rule)} files" if rule.needs else ""
+    refusal = f"; {rule.refusal}: such a file does not become a prompt" if rule.refusal else ""
+    return f"# {rule.name}\n\n{rule.severity}{where}{refusal}\n\n{rule.manual}\n"
+
+
+def _dialects(rule: Rule) -> str:
+    """The dialects that the rule looks at."""
+    return ", ".join(dialect.name for dialect in DIALECTS.values() if rule.looks_at(dialect))
 
 
 def table(rules: Iterable[Rule]) -> str:
     """All rules as a Markdown table."""
     lines = ["| rule | severity | dialects | what it wants |", "|---|---|---|---|"]
     for rule in rules:
-        severity = f"{rule.severity}, refused" if rule.refuses else str(rule.severity)
+        severity = ", ".join(part for part in (rule.severity, rule.refusal) if part)
         summary = rule.summary.replace("|", "\\|")
-        lines.append(f"| `{rule.name}` | {severity} | {', '.join(rule.dialects) or 'all'} | {summary} |")
+        lines.append(f"| `{rule.name}` | {severity} | {_dialects(rule) if rule.needs else 'all'} | {summary} |")
     return "\n".join(lines) + "\n"
 
 
@@ -43,8 +48,8 @@ def as_json(rules: Iterable[Rule]) -> str:
         {
             "name": rule.name,
             "severity": rule.severity,
-            "refuses": rule.refuses,
-            "dialects": list(rule.dialects),
+            "refusal": rule.refusal or None,
+            "dialects": [dialect.name for dialect in DIALECTS.values() if rule.looks_at(dialect)],
             "summary": rule.summary,
             "manual": rule.manual,
         }

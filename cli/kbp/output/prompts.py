@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from kbp.display import fit, pad, safe, safe_line, width
@@ -16,37 +17,36 @@ HEADINGS = ("NAME", "DIALECT", "ARGUMENTS", "DESCRIPTION")
 _NARROWEST = 8
 
 
-def table(files: Sequence[PromptFile], cells: int | None = None) -> str:
+def table(prompts: Sequence[Prompt], cells: int | None = None) -> str:
     """The prompts in columns that fit into `cells`; without, separated by tabs and whole."""
-    return columns(HEADINGS, [_row(file) for file in files], cells)
+    return columns(HEADINGS, [_row(prompt) for prompt in prompts], cells)
 
 
-def names(files: Sequence[PromptFile], cells: int | None = None) -> str:
+def names(prompts: Sequence[Prompt], cells: int | None = None) -> str:
     """One name a line, for other programs: only what would break the line is spelt out."""
-    return "".join(file.name.replace("\r", "\\r").replace("\n", "\\n") + "\n" for file in files)
+    return "".join(prompt.name.replace("\r", "\\r").replace("\n", "\\n") + "\n" for prompt in prompts)
 
 
-def as_json(files: Sequence[PromptFile], cells: int | None = None) -> str:
+def as_json(prompts: Sequence[Prompt], cells: int | None = None) -> str:
     """`{"prompts": [Prompt…]}`, each an MCP Prompt object."""
-    return dump({"prompts": _objects(files)})
+    return dump({"prompts": [mcp_prompt(prompt) for prompt in prompts]})
 
 
-def jsonl(files: Sequence[PromptFile], cells: int | None = None) -> str:
+def jsonl(prompts: Sequence[Prompt], cells: int | None = None) -> str:
     """One MCP Prompt object a line."""
-    return "".join(dump(prompt, indent=None) for prompt in _objects(files))
+    return "".join(dump(mcp_prompt(prompt), indent=None) for prompt in prompts)
 
 
-def markdown(files: Sequence[PromptFile], cells: int | None = None) -> str:
+def markdown(prompts: Sequence[Prompt], cells: int | None = None) -> str:
     """A Markdown table."""
-    lines = [
-        [f"`{file.name}`", *_row(file)[1:2], f"`{_row(file)[2]}`" if _row(file)[2] else "", _row(file)[3]]
-        for file in files
-    ]
-    rows = [["Name", "Dialect", "Arguments", "Description"], ["---"] * 4, *lines]
+    rows = [["Name", "Dialect", "Arguments", "Description"], ["---"] * 4]
+    for prompt in prompts:
+        name, dialect, arguments, description = _row(prompt)
+        rows.append([f"`{name}`", dialect, f"`{arguments}`" if arguments else "", description])
     return "".join("| " + " | ".join(safe_line(cell).replace("|", "\\|") for cell in row) + " |\n" for row in rows)
 
 
-LIST_FORMATS: dict[str, Callable[[Sequence[PromptFile], int | None], str]] = {
+LIST_FORMATS: dict[str, Callable[[Sequence[Prompt], int | None], str]] = {
     "table": table,
     "names": names,
     "json": as_json,
@@ -72,25 +72,18 @@ def columns(headings: Row, rows: Sequence[Row], cells: int | None) -> str:
     return "".join(line.rstrip() + "\n" for line in laid_out)
 
 
-def _row(file: PromptFile) -> Row:
-    template = file.template
-    if template is None or file.dialect is None:
-        return (file.name, "", "", "")
-    shown = " ".join(_argument(argument, argument.name == template.free_text) for argument in template.arguments)
-    return (file.name, file.dialect.name, shown, template.description or "")
+def _row(prompt: Prompt) -> Row:
+    arguments = " ".join(map(_argument, prompt.arguments))
+    return (prompt.name, prompt.meta.get("kbp/dialect", ""), arguments, prompt.description or "")
 
 
-def _argument(argument: Argument, is_free_text: bool) -> str:
+def _argument(argument: Argument) -> str:
     """An argument in short: `name!` is required, `name=x` has a default, `[...]` is the free text."""
-    if is_free_text and argument.span is None:
+    if argument.is_free_text:
         return "[...]"
     if argument.required:
         return f"{argument.name}!"
     return f"{argument.name}={argument.default}" if argument.default is not None else argument.name
-
-
-def _objects(files: Sequence[PromptFile]) -> list[dict[str, Any]]:
-    return [mcp_prompt(file.prompt) for file in files if file.prompt is not None]
 
 
 def mcp_prompt(prompt: Prompt) -> dict[str, Any]:
@@ -135,7 +128,7 @@ def _facts(file: PromptFile, color: bool) -> Iterator[str]:
         yield "arguments"
         room = max(width(safe_line(argument.name)) for argument in template.arguments)
         for argument in template.arguments:
-            yield f"  {pad(safe_line(argument.name), room)}    {_manner(file, argument)}"
+            yield f"  {pad(safe_line(argument.name), room)}    {_manner(argument)}"
     if template.dropped:
         yield f"dropped   {safe_line(', '.join(template.dropped))} (no meaning over MCP)"
     kept = [shown for placeholder in template.placeholders if (shown := _kept(placeholder))]
@@ -143,21 +136,15 @@ def _facts(file: PromptFile, color: bool) -> Iterator[str]:
         yield f"kept as written   {safe_line(', '.join(dict.fromkeys(kept)))}"
 
 
-def _manner(file: PromptFile, argument: Argument) -> str:
-    is_free_text = file.template is not None and argument.name == file.template.free_text
+def _manner(argument: Argument) -> str:
     parts = ["required" if argument.required else "optional"]
     if argument.default is not None:
-        parts[0] += (
-            f", default {argument.default!r}"
-            if argument.default != safe_line(argument.default)
-            else f", default {argument.default}"
-        )
-    if is_free_text and argument.span is None:
+        parts[0] += f", default {argument.default or 'empty'}"
+    if argument.is_free_text:
         parts[0] += ", free text"
-        parts.append(f"hint: {argument.description}" if argument.description else "")
-    elif argument.description:
-        parts.append(argument.description)
-    return safe_line("; ".join(part for part in parts if part))
+    if argument.description:
+        parts.append(f"hint: {argument.description}" if argument.is_free_text else argument.description)
+    return safe_line("; ".join(parts))
 
 
 def _kept(placeholder: Placeholder) -> str | None:
@@ -189,17 +176,15 @@ def body(file: PromptFile, color: bool = False) -> str:
     return "".join(parts)
 
 
-def matches(file: PromptFile, pattern: str) -> bool:
+def matches(prompt: Prompt, pattern: str) -> bool:
     """Whether the prompt fits a pattern: a part of its name or description, a glob over its name, or `/regex/`.
 
     Raises:
         re.error: the regular expression is none.
     """
-    texts = [file.name, (file.template.description if file.template else None) or ""]
+    texts = [prompt.name, prompt.description or ""]
     if len(pattern) > 1 and pattern.startswith("/") and pattern.endswith("/"):
         return any(re.search(pattern[1:-1], text, re.IGNORECASE) for text in texts)
     if any(sign in pattern for sign in "*?["):
-        from fnmatch import fnmatchcase
-
-        return fnmatchcase(file.name.lower(), pattern.lower())
+        return fnmatchcase(prompt.name.lower(), pattern.lower())
     return any(pattern.lower() in text.lower() for text in texts)

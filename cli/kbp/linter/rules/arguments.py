@@ -9,7 +9,7 @@ from kbp.model import FREE_TEXT, Kind, Template
 from kbp.text import Span
 
 
-@found_in_reading(dialects=("kb",))
+@found_in_reading(needs="checked placeholders")
 def undeclared_placeholder(file: PromptFile) -> Iterator[Finding]:
     """A `{{ name }}` must be declared under `arguments`.
 
@@ -37,7 +37,7 @@ def undeclared_placeholder(file: PromptFile) -> Iterator[Finding]:
     yield from ()
 
 
-@rule(Severity.WARNING, dialects=("kb", "claude"))
+@rule(Severity.WARNING, needs="declared arguments")
 def unused_argument(file: PromptFile) -> Iterator[Finding]:
     """A declared argument should be placed in the body.
 
@@ -90,7 +90,7 @@ def _one_line(file: PromptFile, span: Span) -> Span:
     return Span(span.start, min(span.end, line.end))
 
 
-@found_in_reading(dialects=("kb",))
+@found_in_reading(needs="required")
 def required_with_default(file: PromptFile) -> Iterator[Finding]:
     """A required argument cannot have a default.
 
@@ -120,7 +120,7 @@ def required_with_default(file: PromptFile) -> Iterator[Finding]:
     yield from ()
 
 
-@found_in_reading(dialects=("kb", "claude"))
+@found_in_reading(needs="declared arguments", refusal="refused in kb")
 def duplicate_argument(file: PromptFile) -> Iterator[Finding]:
     """Two arguments must not have one name.
 
@@ -150,7 +150,7 @@ def duplicate_argument(file: PromptFile) -> Iterator[Finding]:
     yield from ()
 
 
-@found_in_reading(dialects=("kb",))
+@found_in_reading(needs="required")
 def argument_entry(file: PromptFile) -> Iterator[Finding]:
     """An argument is a mapping with a `name`; `required` is true or false, `default` and `description` are text.
 
@@ -179,7 +179,7 @@ def argument_entry(file: PromptFile) -> Iterator[Finding]:
     yield from ()
 
 
-@found_in_reading(dialects=("kb", "claude"))
+@found_in_reading(needs="declared arguments")
 def arguments_shape(file: PromptFile) -> Iterator[Finding]:
     """`arguments` is a list of names in a Claude Code command, a list of objects in a kb file, never a mixture.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kbp.diagnostics import Finding, Severity
+from kbp.dialects.base import Ability, Dialect
 from kbp.files import PromptFile
 
 Check = Callable[[PromptFile], Iterator[Finding]]
@@ -31,8 +32,8 @@ class Rule:
     Attributes:
         name: its only id, in kebab case.
         severity: that of its findings unless one says otherwise.
-        dialects: the dialects it looks at; empty: all.
-        refuses: whether a file with such a finding does not become a prompt.
+        needs: what a dialect must express for the rule to look at its files; None: it looks at all.
+        refusal: which of its findings keep a file from becoming a prompt; empty: none does.
         manual: what it wants and why, with examples.
         check: the findings in one file.
         check_across: the findings in all files of a run together.
@@ -41,12 +42,16 @@ class Rule:
 
     name: str
     severity: Severity
-    dialects: tuple[str, ...]
-    refuses: bool
     manual: str
+    needs: Ability | None = None
+    refusal: str = ""
     check: Check | None = None
     check_across: CheckAcross | None = None
     even_refused: bool = False
+
+    def looks_at(self, dialect: Dialect | None) -> bool:
+        """Whether the rule is about files of that dialect; None is a file whose dialect was left open."""
+        return self.needs is None or dialect is None or self.needs in dialect.expresses
 
     @property
     def summary(self) -> str:
@@ -65,19 +70,21 @@ def _example(match: re.Match[str]) -> Example:
     return Example(match["kind"] == "Good", match["path"], data)
 
 
-def rule(severity: Severity, *, dialects: tuple[str, ...] = (), even_refused: bool = False) -> Callable[[Check], Rule]:
+def rule(severity: Severity, *, needs: Ability | None = None, even_refused: bool = False) -> Callable[[Check], Rule]:
     """Make a rule of a function over one file. It is named after the function and described by its docstring."""
 
     def make(check: Check) -> Rule:
-        return Rule(_name(check), severity, dialects, False, _manual(check), check, even_refused=even_refused)
+        return Rule(_name(check), severity, _manual(check), needs, check=check, even_refused=even_refused)
 
     return make
 
 
-def found_in_reading(*, dialects: tuple[str, ...] = ()) -> Callable[[Check], Rule]:
-    """Make a rule that reports the problems of its name that reading and parsing left, most of which refuse the file.
+def found_in_reading(
+    severity: Severity = Severity.ERROR, *, needs: Ability | None = None, refusal: str = "refused"
+) -> Callable[[Check], Rule]:
+    """Make a rule that reports the problems of its name that reading and parsing left, each an error.
 
-    The function may yield further findings.
+    The function may yield further findings, which have the rule's severity.
     """
 
     def make(more: Check) -> Rule:
@@ -86,19 +93,19 @@ def found_in_reading(*, dialects: tuple[str, ...] = ()) -> Callable[[Check], Rul
         def check(file: PromptFile) -> Iterator[Finding]:
             for problem in file.problems:
                 if problem.rule == name:
-                    yield Finding(problem.span, problem.message, problem.help)
+                    yield Finding(problem.span, problem.message, problem.help, Severity.ERROR)
             yield from more(file)
 
-        return Rule(name, Severity.ERROR, dialects, True, _manual(more), check, even_refused=True)
+        return Rule(name, severity, _manual(more), needs, refusal, check, even_refused=True)
 
     return make
 
 
-def rule_across(severity: Severity, *, dialects: tuple[str, ...] = ()) -> Callable[[CheckAcross], Rule]:
+def rule_across(severity: Severity) -> Callable[[CheckAcross], Rule]:
     """Make a rule of a function over all files of a run."""
 
     def make(check: CheckAcross) -> Rule:
-        return Rule(_name(check), severity, dialects, False, _manual(check), check_across=check)
+        return Rule(_name(check), severity, _manual(check), check_across=check)
 
     return make
 

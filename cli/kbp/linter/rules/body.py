@@ -52,5 +52,6 @@ def _way_out(own: Dialect, placeholder: Placeholder) -> str | None:
     spelt = own.spell(FREE_TEXT if name.lower() in (FREE_TEXT, "args") else name)
     if spelt is None:
         return None
-    declares = "declared arguments" in own.expresses and spelt != own.spell(FREE_TEXT)
+    is_built_in = "free text" in own.expresses and spelt == own.spell(FREE_TEXT)
+    declares = "declared arguments" in own.expresses and not is_built_in
     return f"write `{spelt}`" + (" and declare it under `arguments`" if declares else "")

@@ -56,7 +56,7 @@ def name_collision(files: Sequence[PromptFile]) -> Iterator[tuple[PromptFile, Fi
             yield file, Finding(first, f"the name `{file.name}` is {taken}", "rename one of them")
 
 
-@found_in_reading()
+@found_in_reading(Severity.WARNING, refusal="an empty name is an error, refused")
 def unusable_name(file: PromptFile) -> Iterator[Finding]:
     """The name of a file must be one that a person can type as a command.
 
@@ -95,4 +95,4 @@ def unusable_name(file: PromptFile) -> Iterator[Finding]:
         )
         message = f"the name `{name}` holds {signs}, which not every client can type"
         first = file.document.lines.span(1)
-        yield Finding(first, message, "use letters, digits, `_`, `-` and `.`", Severity.WARNING)
+        yield Finding(first, message, "use letters, digits, `_`, `-` and `.`")

@@ -1,13 +1,15 @@
 """Rules about the file and its frontmatter block."""
 
+import itertools
 import re
 from collections.abc import Iterator
 
 from kbp.diagnostics import Finding, Severity
+from kbp.dialects import DIALECTS
 from kbp.files import PromptFile
 from kbp.frontmatter import Value
 from kbp.linter.rules.base import found_in_reading, rule
-from kbp.text import Span
+from kbp.text import Lines, Span
 
 
 @found_in_reading()
@@ -36,7 +38,7 @@ def frontmatter_syntax(file: PromptFile) -> Iterator[Finding]:
     yield from ()
 
 
-@found_in_reading(dialects=("claude", "copilot"))
+@found_in_reading(needs="free text")
 def unquoted_hint(file: PromptFile) -> Iterator[Finding]:
     """An `argument-hint` that YAML cannot read as it stands must be quoted.
 
@@ -113,10 +115,12 @@ def unclosed_frontmatter(file: PromptFile) -> Iterator[Finding]:
 
 
 _MAX_PREAMBLE = 50
+_MAX_BLOCK = 1000
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})[^`]*$")
 _COMMENT = re.compile(r"[ \t]*(?:#|<!--.*-->[ \t]*$)")
 _DASHES = re.compile(r"[ \t]*---[ \t]*$")
-_KEY = re.compile(r"[A-Za-z_][\w-]*[ \t]*:(?:[ \t]|$)")
+_KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)")
+_KEYS = frozenset(key for dialect in DIALECTS.values() for key in dialect.keys)
 
 
 @rule(Severity.ERROR, even_refused=True)
@@ -154,12 +158,20 @@ def misplaced_block(file: PromptFile) -> Span | None:
     for number in range(1, min(len(lines), _MAX_PREAMBLE) + 1):
         line = lines.line(number)
         if _DASHES.match(line):
-            closes = any(_DASHES.match(lines.line(below)) for below in range(number + 2, len(lines) + 1))
-            opens = number < len(lines) and _KEY.match(lines.line(number + 1))
-            return lines.span(number) if number > 1 and opens and closes else None
+            return lines.span(number) if number > 1 and _is_block(lines, number) else None
         if line.strip() and not _COMMENT.match(line) and not _FENCE.match(line):
             return None
     return None
+
+
+def _is_block(lines: Lines, number: int) -> bool:
+    """Whether the dashes on that line open a block that closes and has a key that a prompt file has: no mere rule."""
+    inside = itertools.takewhile(
+        lambda line: not _DASHES.match(line), map(lines.line, range(number + 1, len(lines) + 1))
+    )
+    block = list(itertools.islice(inside, _MAX_BLOCK))
+    known = any((key := _KEY.match(line)) and key[1] in _KEYS for line in block)
+    return known and bool(_KEY.match(block[0])) and number + len(block) < len(lines)
 
 
 @found_in_reading()
@@ -240,20 +252,19 @@ def duplicate_key(file: PromptFile) -> Iterator[Finding]:
     if root is None:
         return
     arguments = file.document.frontmatter.get("arguments")
-    for mapping in (root, *((arguments.value.items if arguments else None) or ())):
-        yield from _repeated(file, mapping)
+    yield from _repeated(file, root, "Claude Code takes this one, VS Code the first")
+    for argument in (arguments.value.items if arguments else None) or ():
+        yield from _repeated(file, argument, "this one counts")
 
 
-def _repeated(file: PromptFile, mapping: Value) -> Iterator[Finding]:
+def _repeated(file: PromptFile, mapping: Value, outcome: str) -> Iterator[Finding]:
     first: dict[str, Span] = {}
     for entry in mapping.entries or ():
         if entry.key == "<<":
             continue
         if entry.key in first:
             line = file.document.lines.position(first[entry.key].start).line
-            message = (
-                f"`{entry.key}` is given twice, first on line {line}: Claude Code takes this one, VS Code the first"
-            )
+            message = f"`{entry.key}` is given twice, first on line {line}: {outcome}"
             yield Finding(entry.key_span, message, "remove one of them")
         first.setdefault(entry.key, entry.key_span)
 

@@ -9,7 +9,7 @@ from kbp.linter.rules.frontmatter import misplaced_block
 from kbp.text import Span
 
 
-@found_in_reading()
+@found_in_reading(refusal="mostly refused")
 def key_type(file: PromptFile) -> Iterator[Finding]:
     """A key is text, and its value is of the type that clients read.
 

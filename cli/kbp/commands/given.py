@@ -1,0 +1,106 @@
+"""The values of a prompt's arguments as options of a command, and what is said when some are missing."""
+
+import os
+import shlex
+import stat
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from kbp import renderer
+from kbp.commands.console import Console, Stop
+from kbp.display import pad, safe_line, width
+from kbp.files import PromptFile
+from kbp.model import Argument, Template
+from kbp.output.diagnostics import counted
+from kbp.renderer import MissingArguments, Piece
+from kbp.values import Values
+
+
+@dataclass(frozen=True)
+class Given:
+    """The options that give values."""
+
+    arg: Annotated[
+        list[str] | None,
+        typer.Option("-a", "--arg", metavar="NAME=VALUE", help="A value; @FILE is a file's text, - is stdin."),
+    ] = None
+    raw_arg: Annotated[
+        list[str] | None, typer.Option("-A", metavar="NAME=VALUE", help="A value as it is: @ and - mean nothing.")
+    ] = None
+    args: Annotated[
+        str | None, typer.Option("--args", metavar="FILE", help="A JSON or YAML map of values; - is JSON on stdin.")
+    ] = None
+    line: Annotated[str | None, typer.Option("--line", metavar="TEXT", help="The text after the slash command.")] = None
+    defaults: Annotated[bool, typer.Option("--defaults", help="Take every default without asking.")] = False
+
+    def values(self, template: Template, words: Sequence[str], values: Values) -> Values:
+        """All values of these options and of the words, taken in the order of their strength."""
+        values.assign(self.arg or [])
+        values.assign(self.raw_arg or [], as_is=True)
+        if self.line is not None and words:
+            values.faults.append("--line and WORDS both give the text after the command: give one of them")
+        elif self.line is not None:
+            values.take_line(self.line)
+        else:
+            values.take_words(words)
+        if self.args is not None:
+            values.read_map(self.args)
+        return values
+
+
+def values_for(template: Template, console: Console, faults: list[str], stdin_used_by: str | None) -> Values:
+    """Empty values for the arguments of a template."""
+    free_text = next((argument.name for argument in template.arguments if argument.is_free_text), None)
+    return Values(template.arguments, free_text, console.read_stdin, faults, stdin_used_by)
+
+
+def filled(file: PromptFile, template: Template, values: Values, command: Sequence[str]) -> tuple[Piece, ...]:
+    """The body filled.
+
+    Args:
+        file: the prompt file.
+        template: its template.
+        values: what was given.
+        command: the name of the prompt as it was typed, and the options that say where it is.
+
+    Raises:
+        Stop: something is wrong with the values, or some are missing: all of it is one error.
+    """
+    try:
+        pieces = renderer.fill(template, values.given, file.library)
+    except MissingArguments as error:
+        missing = tuple(argument for argument in error.arguments if argument.name not in values.attempted)
+        if missing:
+            raise _missing(missing, values, command) from None
+        raise Stop(values.faults) from None
+    if values.faults:
+        raise Stop(values.faults)
+    return pieces
+
+
+def _missing(arguments: tuple[Argument, ...], values: Values, command: Sequence[str]) -> Stop:
+    """The error of missing arguments, with the line that would give them."""
+    name, *where = command
+    room = max(width(safe_line(argument.name)) for argument in arguments)
+    rows = (f"  {pad(safe_line(each.name), room)}   {safe_line(each.description or '')}".rstrip() for each in arguments)
+    names = {argument.name for argument in arguments}
+    forms = [f"{each.name}={'-' if at == 0 and _stdin_has_data() else 'VALUE'}" for at, each in enumerate(arguments)]
+    line = ["kbp", "render", name, *values.accepted(but=names), *where]
+    line += [token for form in forms for token in ("-a", form)]
+    verb = "was" if len(arguments) == 1 else "were"
+    fault = f"{name} needs {counted(len(arguments), 'argument')} that {verb} not given"
+    them = "it" if len(arguments) == 1 else "them"
+    return Stop([*values.faults, fault], help=[*rows, f"give {them}:  {safe_line(shlex.join(line))}"])
+
+
+def _stdin_has_data() -> bool:
+    """Whether stdin is a pipe or a file, which a value could be read from. It is not read for that."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError, AttributeError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
