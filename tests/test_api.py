@@ -45,8 +45,16 @@ def test_load_knows_what_a_manifest_declares() -> None:
     assert kbp.load(LIBRARY / "plugins/writing/short/summary.md").detection.why == "declared as a command"
 
 
-def test_load_of_a_file_that_is_not_there_is_refused_not_raised() -> None:
-    assert [problem.rule for problem in kbp.load("no/such/file.md").problems] == ["unreadable-file"]
+def test_load_of_what_is_no_file_raises() -> None:
+    with pytest.raises(FileNotFoundError):
+        kbp.load("no/such/file.md")
+    with pytest.raises(IsADirectoryError):
+        kbp.load(LIBRARY)
+
+
+def test_a_value_that_is_no_text_raises() -> None:
+    with pytest.raises(TypeError, match="the value of app is int, not text"):
+        kbp.render(LIBRARY / "prompts/debug.md", {"app": 3})  # type: ignore[dict-item]  # the fault itself
 
 
 def test_render_gives_messages() -> None:

@@ -226,7 +226,7 @@ def test_paths_of_the_environment_come_before_the_project(
     paths = [prompt["_meta"]["kbp/path"] for prompt in json.loads(kbp("list", "-f", "json", cwd=top).out)["prompts"]]
     assert paths == ["extra/prompts/a.md", "extra/prompts/b.md"]
     monkeypatch.setenv("KBP_PATH", "gone")
-    assert kbp("list", cwd=top).err == "error: KBP_PATH: there is no file or folder 'gone'\n"
+    assert kbp("list", cwd=top).err == "warning: KBP_PATH: there is no file or folder 'gone'\n1 prompt in 1 folder\n"
 
 
 def test_a_path_is_looked_in_and_nowhere_else(kbp: Kbp) -> None:
@@ -365,6 +365,58 @@ def test_a_broken_manifest_is_an_error_quiet_or_not(kbp: Kbp, tree: Tree) -> Non
 def test_dropped_keys_are_told_once_for_the_prompt_that_is_shown(kbp: Kbp) -> None:
     told = kbp("show", "incident", "-v", cwd=LIBRARY).err
     assert told.count("dropped") == 1
+
+
+def test_a_word_that_looks_like_a_value_by_name_gets_a_hint(kbp: Kbp) -> None:
+    result = kbp("render", "debug", "app=loki", cwd=LIBRARY)
+    assert result.code == 0
+    assert result.err == "hint: app=loki is taken as a word; a value by name is -a app=loki\n"
+
+
+def test_maps_add_up_and_one_name_in_two_of_them_is_twice(kbp: Kbp, tree: Tree) -> None:
+    top = tree(
+        {
+            "prompts/a.md": "---\narguments: [{name: x}, {name: y}]\n---\n{{ x }}{{ y }}",
+            "1.yaml": "x: 1",
+            "2.yaml": "y: 2",
+        }
+    )
+    assert kbp("render", "prompts/a.md", "--args", "1.yaml", "--args", "2.yaml", cwd=top).out == "12\n"
+    result = kbp("render", "prompts/a.md", "--args", "1.yaml", "--args", "1.yaml", cwd=top)
+    assert (result.code, result.err) == (2, "error: x is given twice by --args 1.yaml: give it once\n")
+    assert kbp("render", "prompts/a.md", "--line", "a", "--line", "b", cwd=top).code == 2
+
+
+def test_output_to_a_dash_is_stdout(kbp: Kbp, tmp_path: Path) -> None:
+    assert kbp("render", LIBRARY / "prompts/principles.md", "-o", "-", cwd=tmp_path).out.startswith("Before you answer")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_read_alike_however_it_is_named(kbp: Kbp, home: Path) -> None:
+    own = home / ".claude/commands/git/tidy.md"
+    own.parent.mkdir(parents=True)
+    own.write_text("---\ndescription: d\n---\nTidy {{ name }} up, $ARGUMENTS.\n")
+    for cwd, name in (
+        (home, "tidy"),
+        (home, ".claude/commands/git/tidy.md"),
+        (own.parent, "tidy.md"),
+        (home / ".claude", "tidy"),
+    ):
+        assert kbp("render", name, "now", cwd=cwd).out == "Tidy {{ name }} up, now.\n"
+    for cwd, path in ((home, ".claude/commands"), (home, ".claude/commands/git/tidy.md"), (own.parent, ".")):
+        assert "foreign-placeholder" in kbp("lint", path, cwd=cwd).out
+
+
+def test_a_guess_from_the_body_is_named_where_it_refuses_a_file(kbp: Kbp, tree: Tree) -> None:
+    told = kbp("lint", tree({"x/a.md": "Use {{ key }} and $ARGUMENTS."}) / "x/a.md").out
+    assert "read as kb because of the placeholder {{ key }}: if it is not, give its dialect (--dialect)" in told
+
+
+def test_lint_says_which_project_it_looked_in(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "prompts/a.md": PROMPT, "sub/prompts/b.md": PROMPT})
+    assert kbp("lint", cwd=top / "sub").err == (
+        "note: looked in the project ..; `kbp lint .` looks in this folder\nFound nothing to report in 1 file.\n"
+    )
 
 
 # rules

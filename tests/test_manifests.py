@@ -46,7 +46,8 @@ def test_a_marketplace_names_plugins_by_relative_sources_only(tree: Tree) -> Non
                 {"name": "d", "source": "../d"},
                 {"name": "e", "source": "./gone"},
                 {"name": "f", "source": "https://example.com/f"},
-                "g"]}""",
+                "g",
+                {"name": "h"}]}""",
             "plugins/a/x.md": "",
             "plugins/b/y.md": "",
         }
@@ -57,12 +58,23 @@ def test_a_marketplace_names_plugins_by_relative_sources_only(tree: Tree) -> Non
         (top / "plugins/b", False),
     ]
     assert [reason for _, reason in passed] == [
-        "plugin 'c': its source is not a folder of this marketplace, and nothing is fetched",
         "plugin 'd': its source '../d' leads out of the marketplace",
         "plugin 'e': its source './gone' is not there",
-        "plugin 'f': its source is not a folder of this marketplace, and nothing is fetched",
         "an entry of `plugins` is not an object",
+        "plugin 'h' has no source",
+        "2 plugins have their sources elsewhere, and nothing is fetched",
     ]
+
+
+def test_declared_commands_that_lead_nowhere_or_out_are_told(tree: Tree) -> None:
+    commands = '["./a.md", "./gone.md", "../up.md", "/abs.md"]'
+    found = plugin_commands(tree({"plugin.json": f'{{"commands": {commands}}}', "a.md": ""}))
+    assert found is not None
+    assert found.lost == (
+        "`commands` names './gone.md', which is not there",
+        "`commands` names '../up.md', which leads out of the plugin",
+        "`commands` names '/abs.md', which leads out of the plugin",
+    )
 
 
 def test_a_source_that_links_out_of_the_marketplace_is_passed_over(

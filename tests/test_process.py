@@ -137,6 +137,12 @@ def without_override() -> None:
             assert ctypes.CDLL(None).prctl(drop_from_bounding_set, capability, 0, 0, 0) == 0
 
 
+def test_a_full_disk_is_told_as_such(env: dict[str, str]) -> None:
+    for command in ("list -q", "render principles", "lint -f json ."):
+        done = shell(f"KBP {command} > /dev/full", env)
+        assert (done.returncode, done.stderr) == (2, b"error: stdout cannot be written: no space left on device\n")
+
+
 # A real terminal
 
 
@@ -164,7 +170,7 @@ def on_terminal(arguments: list[str], env: dict[str, str], cwd: Path, columns: i
 
 def test_a_terminal_gets_columns_that_fit(env: dict[str, str]) -> None:
     lines = on_terminal(["list", "--no-pager"], env, LIBRARY, columns=60).splitlines()
-    assert lines[0].split() == ["NAME", "DIALECT", "ARGUMENTS", "DESCRIP…"]
+    assert lines[0].split() == ["NAME", "DIALECT", "ARGUMENTS", "DESCRIPTI…"]
     assert len(lines) == 31
     assert all(len(line) <= 60 for line in lines)
 

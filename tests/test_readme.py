@@ -6,7 +6,7 @@ import re
 import shlex
 
 import pytest
-from conftest import LIBRARY, TESTS, Kbp
+from conftest import TESTS, Kbp
 
 from kbp.linter.rules import RULES
 from kbp.output import diagnostics, manual, messages, prompts
@@ -19,14 +19,10 @@ MAIN_COMMAND = "python3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin
 
 def run_block(block: str, kbp: Kbp) -> str:
     """The block with what its commands print now: the result, then what stands on stderr."""
-    folder = TESTS.parent
     told = []
     for line in block.splitlines():
-        if line.startswith("$ cd "):
-            folder = TESTS.parent / line.removeprefix("$ cd ")
-            told.append(line + "\n")
-        elif line.startswith("$ kbp "):
-            result = kbp(*shlex.split(line.removeprefix("$ kbp ")), cwd=folder)
+        if line.startswith("$ kbp "):
+            result = kbp(*shlex.split(line.removeprefix("$ kbp ")), cwd=TESTS.parent)
             told.append(f"{line}\n{result.out}{result.err}")
     return "".join(told)
 
@@ -58,7 +54,7 @@ def test_the_python_of_the_readme_runs() -> None:
     (block,) = re.findall(r"```pycon\n(.*?)```\n", text, re.DOTALL)
     example = doctest.DocTestParser().get_doctest(block, {}, "README", str(README), 0)
     told: list[str] = []
-    with contextlib.chdir(LIBRARY):
+    with contextlib.chdir(TESTS.parent):
         doctest.DocTestRunner(verbose=False).run(example, out=told.append)
     assert told == []
 

@@ -71,7 +71,7 @@ def test_every_plugin_of_a_checkout_is_searched_by_manifest_and_by_marketplace(t
 def test_a_manifest_that_cannot_be_used_is_told_and_the_rest_found(tree: Tree) -> None:
     top = tree({"p/.claude-plugin/plugin.json": "{", "p/commands/a.md": "", "commands/b.md": ""})
     search = in_project(top)
-    assert found(search, top) == ["commands/b.md"]
+    assert found(search, top) == ["commands/b.md", "p/commands/a.md"]
     (skipped,) = search.skipped
     assert (skipped.path.name, skipped.is_fault) == ("plugin.json", True)
     assert skipped.reason.startswith("not read: ")
@@ -183,6 +183,24 @@ def test_a_named_folder_without_a_mark_above_follows_links_into_its_parent(tree:
 def test_a_named_folder_that_lies_in_a_prompts_folder_is_taken_whole(tree: Tree) -> None:
     top = tree({"prompts/sub/n.md": "", "prompts/sub/commands/z.md": ""})
     assert found(by_paths(top / "prompts/sub"), top) == ["prompts/sub/commands/z.md", "prompts/sub/n.md"]
+
+
+def test_a_glob_follows_no_link_out_of_the_root_and_names_those_it_does_not_follow(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = tree({"kbp.toml": "", "prompts/a.md": ""})
+    for name, target in (("out.md", "/etc/hostname"), ("loop.md", "loop.md"), ("gone.md", "no.md")):
+        (top / "prompts" / name).symlink_to(target)
+    monkeypatch.chdir(top)
+    search = by_paths("prompts/*.md")
+    assert found(search, top) == ["prompts/a.md"]
+    assert [skipped.path.name for skipped in search.skipped] == ["gone.md", "loop.md", "out.md"]
+    assert found(by_paths("prompts/out.md"), top) == ["prompts/out.md"]
+
+
+def test_commands_that_a_manifest_declares_and_that_are_not_there_are_told(tree: Tree) -> None:
+    top = tree({"p/.claude-plugin/plugin.json": '{"commands": ["./gone.md"]}', "p/x.md": "", "commands/b.md": ""})
+    assert [each.reason for each in in_project(top).skipped] == ["`commands` names './gone.md', which is not there"]
 
 
 def test_all_paths_that_name_nothing_are_told_at_once(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:

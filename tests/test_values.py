@@ -59,17 +59,16 @@ def test_all_that_is_wrong_is_told(tmp_path: Path) -> None:
     found.assign(
         ["app", "=x", f"app=@{latin}", f"since=@{tmp_path}", "zone=@/no/such/file", "ap=1", "app=-", "since=-"]
     )
-    found.assign(["app=1", "zone=2", "zone=\udcff"], as_is=True)
+    found.assign(["app=1", "zone=2"], as_is=True)
     assert found.faults == [
         "-a app: write it as -a NAME=VALUE",
         "-a =x: write it as -a NAME=VALUE",
         f"-a app=@{latin}: not UTF-8: the byte 0xe9 at offset 3",
-        f"-a since=@{tmp_path}: {tmp_path} is a folder",
-        "-a zone=@/no/such/file: no such file or directory",
+        f"-a since=@{tmp_path}: this is a folder",
+        "-a zone=@/no/such/file: there is no file '/no/such/file' (-A takes a value as it is)",
         "-a ap=1: the prompt has no argument ap; did you mean app?",
         "-a since=-: stdin can be read once, and -a app=- reads it",
         "app is given by -a and by -A: give it once",
-        "zone: the value is not UTF-8",
     ]
 
 
@@ -93,6 +92,13 @@ def test_words_fill_arguments_as_after_a_slash_command(
     found = values(*names.split(), free_text=free_text, stdin=b"IN\n")
     found.take_words(words)
     assert (found.given, found.faults) == (given, [])
+
+
+def test_a_value_that_is_not_utf8_is_a_fault() -> None:
+    found = values("a")
+    found.assign(["a=\udcff"])
+    found.take_words(["\udcff"])
+    assert (found.given, found.faults) == ({}, ["a: the value is not UTF-8", "a word: the value is not UTF-8"])
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def load(
     dialect: str = "auto",
     library: str | None = None,
 ) -> "PromptFile":
-    """The prompt file at `path`. Never raises on what is in it: look at `is_prompt`, `is_refused` and `problems`.
+    """The prompt file at `path`. What is in it never raises: look at `is_prompt`, `is_refused` and `problems`.
 
     Args:
         path: the file.
@@ -95,6 +95,7 @@ def load(
         library: the library it is served under: it goes in front of the name and fills `${CLAUDE_PLUGIN_ROOT}`.
 
     Raises:
+        OSError: there is no such file, or it is a folder.
         ValueError: there is no such dialect.
     """
     from pathlib import Path
@@ -102,8 +103,11 @@ def load(
     from kbp import files
     from kbp.search import Surroundings
 
+    given = _given(dialect)
+    if not Path(path).is_file():
+        Path(path).open("rb").close()  # says what is wrong, but of a pipe
     around = Surroundings(Path(root).absolute() if root else None)
-    return files.load(around.place_of(Path(path).absolute()), given=_given(dialect), library=library)
+    return files.load(around.place_of(Path(path).absolute()), given=given, library=library)
 
 
 def render(
@@ -119,6 +123,7 @@ def render(
         Refused: the file is no prompt, or does not become one.
         MissingArguments: required arguments have no value.
         UnknownArguments: the prompt has no arguments of these names.
+        TypeError: a value is not text.
     """
     from kbp import files, renderer
 
@@ -126,6 +131,9 @@ def render(
     if loaded.template is None:
         raise renderer.Refused(loaded.path, loaded.problems)
     values = dict(arguments or {})
+    for name, value in values.items():
+        if not isinstance(value, str | None):
+            raise TypeError(f"the value of {name} is {type(value).__name__}, not text")
     unknown = values.keys() - {argument.name for argument in loaded.template.arguments}
     if unknown:
         raise renderer.UnknownArguments(tuple(sorted(unknown)))

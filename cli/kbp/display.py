@@ -48,3 +48,10 @@ def fit(text: str, cells: int) -> str:
 def pad(text: str, cells: int) -> str:
     """The text filled up with blanks to `cells` cells."""
     return text + " " * (cells - width(text))
+
+
+def said_of(error: Exception) -> str:
+    """What the system says of a file that cannot be used, in kbp's words."""
+    if isinstance(error, IsADirectoryError):
+        return "this is a folder"
+    return (getattr(error, "strerror", None) or str(error)).lower()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import yaml
 
 from kbp.frontmatter import LOADER, Block, TooDeep, Value, check, compose, key_that_is, quoted, unquoted
-from kbp.text import LINE_END, Lines, Problem, Span
+from kbp.text import LINE_END, Lines, Position, Problem, Span
 
 # A larger broken block gets the parser's own words: the trials below read it again and again.
 MAX_EXPLAINED = 64 * 1024
@@ -22,6 +22,22 @@ _KEY_LINE = re.compile(
 _KEY_ALONE = re.compile(r"[ \t]*(?:-[ ]+)*(?:[^\s:#][^:#]*|\"[^\"]*\"|'[^']*')[ \t]*:(?:[ \t]|$)")
 _LIST_KEYS = ("tools", "allowed-tools", "disallowed-tools", "arguments")
 _BLOCK_HEADER = re.compile(r"[|>][-+0-9]*(?:[ \t]+#.*)?$")
+_EQUATED = re.compile(r"[\w-]+[ \t]*=")
+_UNSPACED = re.compile(r"[A-Za-z_][\w-]*:[^\s:/]")
+_REASONS = (
+    # a part of what PyYAML says, what it means
+    ("found unexpected end of stream", "a quote that is opened here is never closed"),
+    ("found unexpected document separator", "a quote that is opened here is never closed"),
+    ("found unknown escape character", "in double quotes a backslash starts an escape: use single quotes"),
+    ("escape sequence of", "in double quotes a backslash starts an escape: use single quotes"),
+    ("expected ',' or ']'", "a list that is opened here is never closed, or lacks a comma"),
+    ("expected ',' or '}'", "a mapping that is opened here is never closed, or lacks a comma"),
+    ("cannot start any token", "a character that no value can start with"),
+    ("could not find expected ':'", "a line without a colon"),
+    ("expected the node content", "a value is missing"),
+    ("expected <block end>, but found '-'", "a list item where a key belongs"),
+    ("expected a single document", "the block holds a document mark, `...` or `---`"),
+)
 _CAUSES = {
     "[": "a value that opens with `[` is a list, and nothing may follow it",
     "{": "a value that opens with `{` is a mapping, and nothing may follow it",
@@ -137,7 +153,7 @@ class _Explanation:
         if value.startswith("{{"):
             cause = "a value that opens with `{{` is a mapping inside a mapping"
         elif value[0] in "@`%":
-            cause = f"no value can open with `{value[0]}`"
+            cause = f"no value can open with {'a back-tick' if value[0] == '`' else f'`{value[0]}`'}"
         else:
             cause = _CAUSES.get(value[0], "`: ` inside an unquoted value starts a mapping")
         problem = unquoted(cause, Span(start, start + len(value)), self.block, match["key"].strip("\"'"))
@@ -166,7 +182,12 @@ class _Explanation:
                 and self._is_broken(match)
                 and self._quote(number, match)
             )
-        if text[:1] in " \t-#" or _KEY_ALONE.match(text) or not self._follows_a_value(number):
+        if (
+            text[:1] in " \t-#"
+            or re.match(r"[\w-]+[ \t]*=", text)
+            or _KEY_ALONE.match(text)
+            or not self._follows_a_value(number)
+        ):
             return False
         problem = Problem(
             "indented-continuation",
@@ -240,19 +261,14 @@ def _mark(error: yaml.YAMLError) -> yaml.Mark | None:
 
 def _in_the_parsers_words(block: Block, error: yaml.YAMLError, lines: Lines) -> Problem:
     worded = _worded(block, error)
-    mark = _mark(worded)
-    if isinstance(worded, yaml.reader.ReaderError):
-        offset = next(
-            (at for at, character in enumerate(block.source) if yaml.reader.Reader.NON_PRINTABLE.match(character)), 0
-        )
-        reason = "a control character is not allowed"
-    else:
-        offset = mark.index if mark else 0
-        reason = _reason(worded)
+    offset, reason = _offset_and_reason(block, worded)
     position = Lines(block.source).position(min(offset, len(block.source)))
     number = min(position.line, len(lines))
     while number > 1 and not lines.line(number).strip():
         number -= 1
+    unspaced = next((above for above in range(number, 0, -1) if _UNSPACED.match(lines.line(above))), None)
+    if unspaced is not None and number - unspaced < 2:
+        number, reason, position = unspaced, "no blank after the colon, so this is no key", Position(0, 0)
     line = lines.span(number)
     start = (
         min(line.start + position.column - 1, max(line.end - 1, line.start)) if number == position.line else line.start
@@ -260,6 +276,33 @@ def _in_the_parsers_words(block: Block, error: yaml.YAMLError, lines: Lines) -> 
     span = Span(start + block.shift, max(line.end, start + 1) + block.shift)
     help = _consequence(lines.line(number), block.source[offset : offset + 1])
     return Problem("frontmatter-syntax", span, f"not YAML: {reason}", help)
+
+
+def _offset_and_reason(block: Block, error: yaml.YAMLError) -> tuple[int, str]:
+    """Where the block is broken, in characters of it, and why."""
+    if isinstance(error, yaml.reader.ReaderError):
+        unprintable = yaml.reader.Reader.NON_PRINTABLE.search(block.source)
+        return (unprintable.start() if unprintable else 0), "a control character is not allowed"
+    mark = _mark(error)
+    return (mark.index if mark else 0), _reason(block, error)
+
+
+def _reason(block: Block, error: yaml.YAMLError) -> str:
+    """Why the block is broken, in a person's words where the parser's are for its author."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return str(error).splitlines()[0]
+    said = ", ".join(part for part in (error.context, error.problem) if part)
+    for sign, reason in _REASONS:
+        if sign in said:
+            return reason
+    mark = error.problem_mark
+    line = Lines(block.source).line(Lines(block.source).position(mark.index).line) if mark else ""
+    match = _KEY_LINE.match(line)
+    if match and match["value"][0] in "\"'":
+        return "a quoted value ends at its second quote, and nothing may follow it"
+    if _EQUATED.match(line):
+        return "a key and its value are parted by a colon and a blank, not by `=`"
+    return said
 
 
 def _consequence(line: str, sign: str) -> str:
@@ -272,9 +315,3 @@ def _consequence(line: str, sign: str) -> str:
     if match and match["key"] in _LIST_KEYS and match["value"][0] in "[{":
         return "Claude Code takes the list for one text, whose words are wrong; other readers skip the file"
     return "Claude Code loses every key and sends the body alone; other readers skip the file"
-
-
-def _reason(error: yaml.YAMLError) -> str:
-    if not isinstance(error, yaml.MarkedYAMLError):
-        return str(error).splitlines()[0]
-    return ", ".join(part for part in (error.context, error.problem) if part)

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -10,6 +10,7 @@ from kbp import document as documents
 from kbp.dialects import Detection, detect
 from kbp.dialects.base import Dialect
 from kbp.dialects.copilot import SUFFIX
+from kbp.display import said_of
 from kbp.document import Document
 from kbp.model import Prompt, Template
 from kbp.text import Problem, Span
@@ -151,7 +152,17 @@ def understand(
     if problems or detection.dialect is None:
         return PromptFile(place, document, detection, problems=problems, library=library)
     parsed = detection.dialect.parse(document)
-    return PromptFile(place, document, detection, parsed.template, parsed.problems, library)
+    problems = parsed.problems
+    if parsed.template is None and detection.by_body:
+        problems = tuple(_doubting(problem, detection) for problem in problems)
+    return PromptFile(place, document, detection, parsed.template, problems, library)
+
+
+def _doubting(problem: Problem, detection: Detection) -> Problem:
+    """The problem with the remark that the dialect was only guessed from the body."""
+    name = detection.dialect.name if detection.dialect else ""
+    guess = f"read as {name} because of the {detection.why}: if it is not, give its dialect (--dialect)"
+    return replace(problem, help=f"{problem.help}; {guess}" if problem.help else guess)
 
 
 def read_bytes(path: Path) -> bytes | Problem:
@@ -163,7 +174,7 @@ def read_bytes(path: Path) -> bytes | Problem:
         with path.open("rb") as file:
             data = file.read(documents.MAX_FILE + 1)
     except OSError as error:
-        return _unreadable((error.strerror or str(error)).lower())
+        return _unreadable(said_of(error))
     return data if len(data) <= documents.MAX_FILE else documents.too_large(documents.MAX_FILE)
 
 
@@ -173,7 +184,7 @@ def _why_no_file(path: Path, mode: int) -> str:
     try:
         os.scandir(path).close()
     except OSError as error:
-        return (error.strerror or str(error)).lower()
+        return said_of(error)
     return "a folder, not a file"
 
 

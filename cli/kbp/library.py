@@ -93,11 +93,14 @@ class Library:
 
     def nearest(self, name: str) -> list[str]:
         """The three nearest prompts, each with its path."""
-        paths = {_exposed_name(file): file.path for file in self.served}
-        stems = {_stem(file): _exposed_name(file) for file in self.served}
-        near = difflib.get_close_matches(name, [*paths, *stems], n=6, cutoff=0.5)
-        names = list(dict.fromkeys(word if word in paths else stems[word] for word in near))[:3]
-        return [f"{word} ({paths[word]})" for word in names]
+        words: dict[str, PromptFile] = {}
+        for file in self.files:
+            if file.is_prompt:
+                for word in (_stem(file), _exposed_name(file)):
+                    words.setdefault(word.lower(), file)
+        near = difflib.get_close_matches(name.lower(), words, n=6)
+        files = {id(words[word]): words[word] for word in near}
+        return [f"{file.name} ({file.path})" for file in list(files.values())[:3]]
 
 
 def _exposed_name(file: PromptFile) -> str:

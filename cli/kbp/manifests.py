@@ -1,7 +1,7 @@
 """What plugin manifests and marketplaces declare: plugins by their folders, commands by their paths."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -26,10 +26,13 @@ class ManifestFault(Exception):
 class Declared:
     """The commands that a manifest or a marketplace entry declares, relative to the plugin's folder.
 
-    An entry ending in `.md` is that file, anything else a folder whose direct `.md` files are meant.
+    An entry ending in `.md` is that file, anything else a folder whose direct `.md` files are meant. `lost` says which
+    lead nowhere, or out of the plugin.
     """
 
     entries: tuple[PurePosixPath, ...]
+    source: Path
+    lost: tuple[str, ...] = ()
 
     def holds(self, path: PurePosixPath) -> bool:
         """Whether the path is declared."""
@@ -52,7 +55,7 @@ def plugin_commands(folder: Path) -> Declared | None:
     """
     for name in PLUGIN_MANIFESTS:
         if (folder / name).is_file():
-            return _declared(_object(folder / name), folder / name)
+            return _declared(_object(folder / name), folder / name, folder)
     return None
 
 
@@ -70,49 +73,62 @@ def marketplace_plugins(folder: Path) -> tuple[list[PluginEntry], list[tuple[Pat
         raise ManifestFault(path, "no list of `plugins`")
     found: list[PluginEntry] = []
     passed: list[tuple[Path, str]] = []
+    elsewhere = 0
     for entry in plugins:
         where = _source(folder, entry)
         if isinstance(where, Path):
-            found.append(PluginEntry(where, _declared(entry, path)))
+            found.append(PluginEntry(where, _declared(entry, path, where)))
+        elif where is None:
+            elsewhere += 1
         else:
             passed.append((path, where))
+    if elsewhere:
+        count = f"{elsewhere} plugins have their sources" if elsewhere > 1 else "1 plugin has its source"
+        passed.append((path, f"{count} elsewhere, and nothing is fetched"))
     return found, passed
 
 
-def _source(folder: Path, entry: object) -> Path | str:
-    """The folder of a marketplace entry, or why it has none here."""
+def _source(folder: Path, entry: object) -> Path | str | None:
+    """The folder of a marketplace entry, or why it has none; None when its source is not in this marketplace."""
     if not isinstance(entry, dict):
         return "an entry of `plugins` is not an object"
     name, source = entry.get("name"), entry.get("source")
+    if source is None:
+        return f"plugin {name!r} has no source"
     if not isinstance(source, str) or "://" in source:
-        return f"plugin {name!r}: its source is not a folder of this marketplace, and nothing is fetched"
+        return None
     relative = PurePosixPath(source)
-    if relative.is_absolute() or ".." in relative.parts:
-        return f"plugin {name!r}: its source {source!r} leads out of the marketplace"
     target = folder / relative
-    if not target.is_dir():
-        return f"plugin {name!r}: its source {source!r} is not there"
-    if not target.resolve().is_relative_to(folder.resolve()):
+    if relative.is_absolute() or ".." in relative.parts or not target.resolve().is_relative_to(folder.resolve()):
         return f"plugin {name!r}: its source {source!r} leads out of the marketplace"
-    return target
+    return target if target.is_dir() else f"plugin {name!r}: its source {source!r} is not there"
 
 
-def _declared(manifest: Mapping[str, Any], path: Path) -> Declared | None:
+def _declared(manifest: Mapping[str, Any], path: Path, plugin: Path) -> Declared | None:
     if "commands" not in manifest:
         return None
     commands = manifest["commands"]
-    entries = [commands] if isinstance(commands, str) else commands
-    if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
+    texts = [commands] if isinstance(commands, str) else commands
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ManifestFault(path, "`commands` is neither a path nor a list of paths")
-    return Declared(tuple(_inside(entries)))
+    entries: list[PurePosixPath] = []
+    lost: list[str] = []
+    for text in texts:
+        entry = PurePosixPath(text)
+        if entry.is_absolute() or ".." in entry.parts:
+            lost.append(f"`commands` names {text!r}, which leads out of the plugin")
+            continue
+        entries.append(entry)
+        if not _exists(plugin / entry):
+            lost.append(f"`commands` names {text!r}, which is not there")
+    return Declared(tuple(entries), path, tuple(lost))
 
 
-def _inside(entries: list[str]) -> Iterator[PurePosixPath]:
-    """The entries that stay below the plugin's folder."""
-    for entry in entries:
-        path = PurePosixPath(entry)
-        if not path.is_absolute() and ".." not in path.parts:
-            yield path
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _object(path: Path) -> dict[str, Any]:

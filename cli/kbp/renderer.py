@@ -9,7 +9,7 @@ from kbp import words
 from kbp.model import Argument, Kind, Message, Placeholder, Template
 from kbp.text import Problem
 
-Origin = Literal["text", "given", "default", "not given", "appended", "plugin root", "as written"]
+Origin = Literal["text", "given", "default", "not given", "appended", "plugin root", "unescaped", "as written"]
 
 
 class MissingArguments(ValueError):
@@ -99,7 +99,7 @@ class _Filling:
             case Kind.PLUGIN_ROOT if self.library is not None:
                 return Piece(f"skill://{self.library}", "plugin root", placeholder)
             case Kind.ESCAPED:
-                return Piece(placeholder.raw[1:], "as written", placeholder)
+                return Piece(placeholder.raw[1:], "unescaped", placeholder)
             case _:
                 return Piece(placeholder.raw, "as written", placeholder)
 
@@ -123,7 +123,7 @@ class _Filling:
 
     def shows_free_text(self, piece: Piece) -> bool:
         """Whether the free text came through here: with declared names only a placeholder for all of it counts."""
-        if piece.placeholder is None or piece.origin == "as written":
+        if piece.placeholder is None or piece.origin in ("as written", "unescaped"):
             return False
         kinds = (Kind.FREE_TEXT,) if self.template.positions else (Kind.FREE_TEXT, Kind.POSITION)
         return piece.placeholder.kind in kinds

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from kbp import settings
 from kbp.dialects.copilot import SUFFIX
+from kbp.display import said_of
 from kbp.files import Place, Roots, shown
 from kbp.manifests import Declared, ManifestFault, PluginEntry, marketplace_plugins, plugin_commands
 from kbp.walk import Skipped, Walk, link_fault
@@ -80,9 +81,10 @@ def find_plugins(walk: Walk) -> Plugins:
     for folder in sorted({*declared, *by_entries}):
         try:
             declared[folder] = _merged(by_entries.get(folder, []), folder)
+            skipped += _lost(declared[folder])
         except ManifestFault as fault:
             skipped.append(Skipped(fault.path, str(fault), is_fault=True))
-            declared[folder] = Declared(())
+            declared[folder] = None
     return Plugins(declared, tuple(skipped))
 
 
@@ -91,7 +93,13 @@ def _merged(entries: list[Declared | None], folder: Path) -> Declared | None:
     lists = [entry for entry in entries if entry is not None]
     if not lists:
         return plugin_commands(folder)
-    return Declared(tuple(path for entry in lists for path in entry.entries))
+    paths = tuple(path for entry in lists for path in entry.entries)
+    return Declared(paths, lists[0].source, tuple(reason for entry in lists for reason in entry.lost))
+
+
+def _lost(declared: Declared | None) -> list[Skipped]:
+    """The declared commands that are not there."""
+    return [Skipped(declared.source, reason) for reason in declared.lost] if declared else []
 
 
 def follows_convention(path: PurePosixPath) -> bool:
@@ -119,7 +127,7 @@ class Surroundings:
 
     def place_of(self, path: Path, *, named: Path | None = None) -> Place:
         """The place of the file at `path`, there or not. `named` is the folder it was found in, if any."""
-        root = self._roots.root_of(path, (named or path.parent).parent)
+        root = self._roots.root_of(path, _unmarked_root(path, named))
         entries = [entry for above in path.parents for entry in self._entries_of(above) if entry.folder in path.parents]
         plugins = [entry.folder for entry in entries] + [above for above in path.parents if self._has_manifest(above)]
         plugin = max(plugins, key=lambda folder: len(folder.parts), default=root)
@@ -139,6 +147,7 @@ class Surroundings:
             try:
                 if by_entries or self._has_manifest(plugin):
                     self._commands[plugin] = _merged(by_entries, plugin)
+                    self.skipped += _lost(self._commands[plugin])
             except ManifestFault as fault:
                 self.skipped.append(Skipped(fault.path, str(fault), is_fault=True))
         return self._commands[plugin]
@@ -211,9 +220,9 @@ def find_in_folder(folder: Path, given_root: Path | None, search: Search) -> Non
 
 def _parts_below(folder: Path, root: Path | None) -> tuple[str, ...]:
     """The folders between the root and the folder, itself too; without a root all above it."""
-    if root is None:
+    if root is None or not folder.is_relative_to(root):
         return folder.parts
-    return folder.relative_to(root).parts if folder.is_relative_to(root) else ()
+    return folder.relative_to(root).parts
 
 
 def _looks_like_prompt(path: Path, folder: Path) -> bool:
@@ -234,10 +243,15 @@ def find_paths(paths: Iterable[str], given_root: Path | None, search: Search) ->
             if not matches:
                 faults.append(_no_such_path(text))
         except (OSError, ValueError) as error:
-            faults.append(f"'{text}': {(getattr(error, 'strerror', None) or str(error)).lower()}")
+            faults.append(f"'{text}': {said_of(error)}")
             continue
         for match in matches:
-            if match.is_dir():
+            fault = (
+                link_fault(str(match), _root_of(match, given_root)) if match != path and match.is_symlink() else None
+            )
+            if fault:
+                search.skipped.append(Skipped(match, fault))
+            elif match.is_dir():
                 find_in_folder(match, given_root, search)
             else:
                 _find_file(match, around, search, faults)
@@ -245,10 +259,26 @@ def find_paths(paths: Iterable[str], given_root: Path | None, search: Search) ->
     return faults
 
 
+def _root_of(path: Path, given_root: Path | None) -> Path:
+    return Roots(given_root).root_of(path, _unmarked_root(path, None))
+
+
 def _matching(text: str) -> list[Path]:
     """The paths that a glob matches."""
     matches = glob.glob(text, recursive=True) if glob.has_magic(text) else []  # noqa: PTH207 (absolute patterns)
     return sorted(Path(os.path.abspath(match)) for match in matches)  # noqa: PTH100
+
+
+def _unmarked_root(path: Path, named: Path | None) -> Path:
+    """The root of a file below no mark: the parent of the folder that was named, or of the file's own.
+
+    A `commands` folder further up is not left out, so that the file is read alike however it is named.
+    """
+    root = (named or path.parent).parent
+    commands = next((folder for folder in path.parents if folder.name == "commands"), None)
+    if commands is None or not root.is_relative_to(commands):
+        return root
+    return commands.parent.parent if commands.parent.name == ".claude" else commands.parent
 
 
 def _has_manifest(folder: Path) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from kbp import frontmatter, words
+from kbp.display import said_of
 from kbp.frontmatter import TooDeep, Value
 from kbp.model import Argument
 from kbp.text import BOM
@@ -51,11 +52,17 @@ class Values:
                 self._fail(name, f"{label}: write it as {option} NAME=VALUE")
                 continue
             read = value if as_is else self._value(value, label)
-            if read is None or not self._is_utf8(name, read):
+            is_text = read is not None and self._is_utf8(name, read)
+            if not is_text:
                 self.attempted.add(name)
-            if self._is_known(name, label) and name not in self.attempted:
-                self._give(name, read or "", option)
+            if self._is_known(name, label) and read is not None and is_text:
+                self._give(name, read, option)
                 self._accepted.append((name, [option, text]))
+
+    def fail(self, fault: str) -> None:
+        """Note a fault of values whose names are not known: none of them is missing then."""
+        self.attempted.update(argument.name for argument in self.arguments)
+        self.faults.append(fault)
 
     def _fail(self, name: str, fault: str) -> None:
         """Note a fault of the value for that name, which is not missing then."""
@@ -70,7 +77,7 @@ class Values:
         texts = list(typed)
         if texts and texts[-1] == STDIN:
             if self.free_text is None and len(self.arguments) != 1:
-                self.faults.append("the word -: name the argument that takes stdin, as in -a NAME=-")
+                self.fail("the word -: name the argument that takes stdin, as in -a NAME=-")
                 return
             read = self._stdin("the word -")
             if read is None:
@@ -98,9 +105,8 @@ class Values:
         elif len(self.arguments) == 1:
             self._give(self.arguments[0].name, " ".join(texts), "a word")
         elif len(texts) > len(self.arguments):
-            self.attempted.update(argument.name for argument in self.arguments)
             takes = ", ".join(argument.name for argument in self.arguments) or "none"
-            self.faults.append(
+            self.fail(
                 f"{len(texts)} words for {len(self.arguments)} arguments ({takes}): quote words that belong together"
             )
             return False
@@ -116,14 +122,16 @@ class Values:
     def read_map(self, path: str) -> None:
         """Take a map of values from a JSON or YAML file, JSON from stdin for `-`. What is given already stays."""
         label = f"--args {path}"
+        before = len(self.faults)
         text = self._stdin(label, trim=False) if path == STDIN else self._file(path, label)
-        if text is None:
-            return
         is_json = path == STDIN or path.lower().endswith(".json")
-        found = _from_json(text, label, self.faults) if is_json else _from_yaml(text, label, self.faults)
+        read = _from_json if is_json else _from_yaml
+        found = read(text, label, self.faults) if text is not None else []
+        if len(self.faults) > before:
+            self.attempted.update(argument.name for argument in self.arguments)
         for name, value in found:
-            if self._is_known(name, label) and value is not None and name not in self._sources:
-                self.given[name] = value
+            if self._is_known(name, label) and value is not None and self._sources.get(name) in (None, label):
+                self._give(name, value, label)
         self._accepted.append((None, ["--args", path]))
 
     def accepted(self, *, but: Collection[str] = ()) -> list[str]:
@@ -174,10 +182,10 @@ class Values:
     def _file(self, path: str, label: str, *, trim: bool = False) -> str | None:
         try:
             return self._text(Path(os.path.expanduser(path)).read_bytes(), label, trim)  # noqa: PTH111 (`~` alone, no user lookup error)
-        except IsADirectoryError:
-            self.faults.append(f"{label}: {path} is a folder")
+        except FileNotFoundError:
+            self.faults.append(f"{label}: there is no file '{path}'" + (" (-A takes a value as it is)" if trim else ""))
         except (OSError, ValueError) as error:
-            self.faults.append(f"{label}: {(getattr(error, 'strerror', None) or str(error)).lower()}")
+            self.faults.append(f"{label}: {said_of(error)}")
         return None
 
     def _text(self, data: bytes, label: str, trim: bool) -> str | None:
@@ -227,7 +235,7 @@ def _from_yaml(text: str, label: str, faults: list[str]) -> Pairs:
         faults.append(f"{label}: nested too deep")
         return []
     except yaml.YAMLError as error:
-        faults.append(f"{label}: not YAML: {' '.join(str(error).split())}")
+        faults.append(f"{label}: not YAML: {_said(error)}")
         return []
     root = Value(node, block) if node is not None else None
     problems = frontmatter.check(root) if root else []
@@ -239,6 +247,13 @@ def _from_yaml(text: str, label: str, faults: list[str]) -> Pairs:
         for entry in root.entries
     )
     return _checked(values, label, faults)
+
+
+def _said(error: yaml.YAMLError) -> str:
+    mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+    if mark is None or not isinstance(error, yaml.MarkedYAMLError):
+        return " ".join(str(error).split())
+    return f"{error.problem} (line {mark.line + 1}, column {mark.column + 1})"
 
 
 def _checked(values: Iterable[tuple[str, str | None, bool]], label: str, faults: list[str]) -> Pairs:

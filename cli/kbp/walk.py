@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kbp.display import said_of
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -72,9 +74,7 @@ class Walk:
             with os.scandir(folder.path) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
         except OSError as error:
-            self.unreadable.append(
-                Skipped(Path(folder.path), f"the folder cannot be read: {(error.strerror or '').lower()}")
-            )
+            self.unreadable.append(Skipped(Path(folder.path), f"the folder cannot be read: {said_of(error)}"))
             return
         self.folders.append(Path(folder.path))
         ignores = (*folder.ignores, *_of_folder(folder.path, {entry.name for entry in entries}))

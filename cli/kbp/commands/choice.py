@@ -40,7 +40,12 @@ def _by_path(name: str, sources: Sources, console: Console) -> PromptFile:
         return sources.from_stdin(console)
     if Path(name).is_dir():
         raise Stop(f"'{name}' is a folder: name one of its files, or look in it with -p {name}")
-    return sources.load(sources.find_named([name])).files[0]
+    try:
+        return sources.load(sources.find_named([name])).files[0]
+    except Stop as stop:
+        near = sources.everywhere().nearest(name.strip("/").removesuffix(".md"))
+        help = [f"  did you mean the prompt {near[0]}?"] if near else []
+        raise Stop(stop.faults, help=help) from None
 
 
 def _by_name(name: str, sources: Sources, console: Console) -> PromptFile:

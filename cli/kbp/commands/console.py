@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kbp import settings
-from kbp.display import safe
+from kbp.display import safe, said_of
 from kbp.output.style import styled
 
 DONE, TO_REPORT, WRONG_REQUEST = 0, 1, 2
@@ -46,11 +46,15 @@ class ReaderGone(Exception):
 
 @dataclass(frozen=True)
 class Console:
-    """Where a command prints. `color` is the flag `--color`; a quiet one keeps results and errors only."""
+    """Where a command prints, and the folder it was told to run in.
+
+    `color` is the flag `--color`; a quiet one keeps results and errors only.
+    """
 
     color: str = "auto"
     quiet: bool = False
     verbose: bool = False
+    directory: Path | None = None
 
     @property
     def use_color(self) -> bool:
@@ -73,7 +77,7 @@ class Console:
         try:
             return sys.stdin.buffer.read(limit)
         except OSError as error:
-            raise Stop(f"stdin cannot be read: {(error.strerror or str(error)).lower()}") from None
+            raise Stop(f"stdin cannot be read: {said_of(error)}") from None
 
     def print(self, text: str) -> None:
         """Print a result that is safe on a terminal: laid out by kbp, or JSON."""
@@ -81,9 +85,11 @@ class Console:
             sys.stdout.write(text)
             sys.stdout.flush()
         except BrokenPipeError:
-            # What is still buffered has nowhere to go either.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _close_stdout()
             raise ReaderGone from None
+        except OSError as error:
+            _close_stdout()
+            raise Stop(f"stdout cannot be written: {said_of(error)}") from None
 
     def print_text(self, text: str) -> None:
         """Print text of a prompt: as it is into a pipe, with its control characters spelt out on a terminal."""
@@ -143,6 +149,11 @@ class Console:
         with contextlib.suppress(BrokenPipeError):
             sys.stderr.write(text + "\n")
             sys.stderr.flush()
+
+
+def _close_stdout() -> None:
+    """Let what is still buffered go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _through_pager(pager: list[str], text: str) -> None:

@@ -32,9 +32,12 @@ class Given:
         list[str] | None, typer.Option("-A", metavar="NAME=VALUE", help="A value as it is: @ and - mean nothing.")
     ] = None
     args: Annotated[
-        str | None, typer.Option("--args", metavar="FILE", help="A JSON or YAML map of values; - is JSON on stdin.")
+        list[str] | None,
+        typer.Option("--args", metavar="FILE", help="A JSON or YAML map of values; - is JSON on stdin."),
     ] = None
-    line: Annotated[str | None, typer.Option("--line", metavar="TEXT", help="The text after the slash command.")] = None
+    line: Annotated[
+        list[str] | None, typer.Option("--line", metavar="TEXT", help="The text after the slash command.")
+    ] = None
     defaults: Annotated[bool, typer.Option("--defaults", help="Take every default without asking.")] = False
 
     def values(self, template: Template, words: Sequence[str], values: Values) -> Values:
@@ -42,13 +45,15 @@ class Given:
         values.assign(self.arg or [])
         values.assign(self.raw_arg or [], as_is=True)
         if self.line is not None and words:
-            values.faults.append("--line and WORDS both give the text after the command: give one of them")
+            values.fail("--line and WORDS both give the text after the command: give one of them")
+        elif self.line is not None and len(self.line) > 1:
+            values.fail("--line is given twice: give it once")
         elif self.line is not None:
-            values.take_line(self.line)
+            values.take_line(self.line[0])
         else:
             values.take_words(words)
-        if self.args is not None:
-            values.read_map(self.args)
+        for path in self.args or []:
+            values.read_map(path)
         return values
 
 

@@ -1,5 +1,6 @@
 """`kbp lint`: what is wrong with prompt files."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -48,7 +49,10 @@ def lint(
             if not skipped.is_fault:
                 console.hint(f"skipped {safe_line(shown(skipped.path))}: {safe_line(skipped.reason)}")
     if not any(file.is_prompt for file in found.files):
-        raise nothing_found(found)
+        raise nothing_found(found, "kbp lint PATH")
+    for root in found.search.looked_in if not paths else ():
+        if root != Path.cwd():
+            console.hint(f"note: looked in the project {shown(root)}; `kbp lint .` looks in this folder")
     report = run.lint(found.files)
     console.print(FORMATS[format](report, console.use_color))
     console.hint(summary(report))

@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +16,9 @@ from kbp.files import shown
 from kbp.library import Library
 from kbp.model import Prompt
 from kbp.output.diagnostics import counted
-from kbp.output.prompts import LIST_FORMATS, columns, matches
+from kbp.output.prompts import LIST_FORMATS, Row, columns, matches
+
+_UNBOUNDED = 10_000
 
 
 def list_prompts(
@@ -58,15 +61,23 @@ def list_prompts(
         raise Stop(faults)
     tell_files(found.files, console)
     if skipped:
-        console.print(columns(("PATH", "REASON"), _skipped(found), console.cells))
+        _print_whole(("PATH", "REASON"), _skipped(found), "nothing is skipped", console)
     elif shadowed:
         rows = [(file.name, file.path, winner.path) for file, winner in found.shadowed()]
-        console.print(columns(("NAME", "PATH", "SHADOWED BY"), rows, console.cells))
+        _print_whole(("NAME", "PATH", "SHADOWED BY"), rows, "nothing is shadowed", console)
     else:
         chosen = _chosen(found, pattern, only_dialect)
         console.page(LIST_FORMATS[format](chosen, console.cells), no_pager=no_pager)
         console.hint(_summary(found, chosen))
     return DONE
+
+
+def _print_whole(headings: Row, rows: Sequence[Row], nothing: str, console: Console) -> None:
+    """Print rows in columns of which nothing is cut off."""
+    if rows:
+        console.print(columns(headings, rows, _UNBOUNDED if console.cells else None))
+    else:
+        console.hint(nothing)
 
 
 def _summary(found: Library, chosen: Sequence[Prompt]) -> str:
@@ -87,6 +98,8 @@ def _chosen(found: Library, pattern: str | None, only_dialect: str | None) -> li
     if not chosen:
         near = difflib.get_close_matches(pattern, [prompt.name for prompt in prompts], n=3)
         help = [f"  did you mean: {', '.join(near)}?"] if near else []
+        if Path(pattern).exists():
+            help.append(f"  to list the prompts in it: kbp list -p {shlex.quote(pattern)}")
         help.append(f"  {counted(len(prompts), 'prompt')} found; `kbp list` shows them")
         raise Stop(f"no prompt matches '{pattern}'", help=help)
     return chosen

@@ -16,7 +16,7 @@ from kbp import __version__, dialects, settings
 from kbp import document as documents
 from kbp.commands.console import Console, Stop
 from kbp.dialects.base import Dialect
-from kbp.display import safe_line
+from kbp.display import safe_line, said_of
 from kbp.files import PromptFile, Roots, shown, understand
 from kbp.library import Library, load_all
 from kbp.search import Search, Surroundings, find_beside, find_in_project, find_in_user_folders, find_paths
@@ -66,7 +66,7 @@ class Common:
 
     def console(self) -> Console:
         """Where the command prints."""
-        return Console(self.color, self.quiet, self.verbose or settings.is_debug_log())
+        return Console(self.color, self.quiet, self.verbose or settings.is_debug_log(), self.directory)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,7 +155,10 @@ class Sources(Reading):
     path: Annotated[
         list[str] | None,
         typer.Option(
-            "-p", "--path", metavar="PATH", help="A file, folder or glob to look in, and nowhere else. Repeatable."
+            "-p",
+            "--path",
+            metavar="PATH",
+            help="A file, folder or glob to look in, and nowhere else (KBP_PATH adds some). Repeatable.",
         ),
     ] = None
     project_only: Annotated[bool, typer.Option("--project-only", help="Leave out the user's own folders.")] = False
@@ -170,28 +173,29 @@ class Sources(Reading):
             stdin = self.from_stdin(console) if STDIN in self.path else None
             found = self.load(self.find_named(self.path), stdin)
         else:
-            found = self.load(self._find_everywhere())
+            found = self.everywhere(console)
         tell_search(found.search, console)
         if not any(file.is_prompt for file in found.files):
-            raise nothing_found(found)
+            raise nothing_found(found, "-p PATH")
         return found
 
-    def _find_everywhere(self) -> Search:
+    def everywhere(self, console: Console | None = None) -> Library:
+        """The prompts of `KBP_PATH`, the project and the user's folders. A stale path in `KBP_PATH` is warned of."""
         search = Search(level=1)
-        faults = find_paths(settings.extra_paths(), self.given_root, search)
-        if faults:
-            raise Stop([f"KBP_PATH: {fault}" for fault in faults])
+        for fault in find_paths(settings.extra_paths(), self.given_root, search):
+            if console is not None:
+                console.warn(f"KBP_PATH: {fault}")
         search.level = 2
         self.find_project(search)
         search.level = 3
         if not self.project_only:
             find_in_user_folders(search)
-        return search
+        return self.load(search)
 
 
-def nothing_found(found: Library) -> Stop:
-    """The error that there are no prompts, with where was looked and what was there instead."""
-    passed = [(shown(skipped.path), skipped.reason) for skipped in found.search.skipped]
+def nothing_found(found: Library, way_out: str) -> Stop:
+    """The error that there are no prompts, with where was looked, what was there instead, and how to look elsewhere."""
+    passed = [(shown(skipped.path), skipped.reason) for skipped in found.search.skipped if not skipped.is_fault]
     passed += [(file.path, file.detection.why) for file in found.files if not file.is_prompt]
     help = [f"  {safe_line(path)}: {safe_line(reason)}" for path, reason in passed[:_MAX_TOLD]]
     if len(passed) > _MAX_TOLD:
@@ -201,7 +205,7 @@ def nothing_found(found: Library) -> Stop:
     places = ", ".join(shown(folder) for folder in found.search.looked_in)
     help += [
         "  looked for prompts/, commands/, .claude/commands/, .github/prompts/*.prompt.md, and plugins with a manifest",
-        "  name a file or folder to look elsewhere",
+        f"  {way_out} looks elsewhere",
     ]
     return Stop(f"no prompt files found in {places}", help=help)
 
@@ -235,7 +239,7 @@ def bad_choice(option: str, value: str, choices: Iterable[str]) -> list[str]:
     words = list(choices)
     if value in words:
         return []
-    near = difflib.get_close_matches(value, words, n=1)
+    near = difflib.get_close_matches(value.lower(), words, n=1)
     hint = f"did you mean '{near[0]}'?" if near else f"it takes {', '.join(words)}"
     return [f"{option}: there is no '{value}'; {hint}"]
 
@@ -333,7 +337,7 @@ def in_folder(folder: Path | None) -> Iterator[None]:
         change = contextlib.chdir(folder)
         change.__enter__()
     except OSError as error:
-        raise Stop(f"-C {folder}: {(error.strerror or str(error)).lower()}") from None
+        raise Stop(f"-C {folder}: {said_of(error)}") from None
     try:
         yield
     finally:

@@ -1,5 +1,7 @@
 """`kbp render`: a prompt with its arguments filled in."""
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +12,7 @@ from kbp.commands.choice import choose
 from kbp.commands.console import DONE, Console, Stop, collecting, write_whole
 from kbp.commands.given import Given, filled, values_for
 from kbp.commands.options import STDIN, Sources, bad_choice, spelt
-from kbp.display import fit, safe_line
+from kbp.display import fit, safe_line, said_of
 from kbp.model import Kind, Template
 from kbp.output.messages import FORMATS, Rendered
 from kbp.renderer import Piece
@@ -49,14 +51,25 @@ def render(
         file, template = choose(name, sources, console)
     values = values_for(template, console, faults, f"the prompt file {STDIN}" if takes_stdin else None)
     given.values(template, words or [], values)
-    pieces = filled(file, template, values, [name, *spelt(sources)])
+    folder = ["-C", str(console.directory)] if console.directory else []
+    pieces = filled(file, template, values, [name, *spelt(sources), *folder])
     rendered = Rendered(template.description, renderer.messages(pieces))
     text = FORMATS[format](rendered)
     for loss in rendered.losses:
         console.warn(loss)
+    _tell_words(template, words or [], console)
     _tell(template, pieces, explain, console)
     _put(text, output, is_text=format in ("text", "markdown"), console=console)
     return DONE
+
+
+def _tell_words(template: Template, words: Sequence[str], console: Console) -> None:
+    """A word that looks like a value by name is taken for a word; say so, as it is seldom meant."""
+    names = {argument.name for argument in template.arguments}
+    for word in words:
+        if word.partition("=")[0] in names and "=" in word:
+            typed = safe_line(shlex.quote(word))
+            console.hint(f"hint: {typed} is taken as a word; a value by name is -a {typed}")
 
 
 def _tell(template: Template, pieces: tuple[Piece, ...], explain: bool, console: Console) -> None:
@@ -70,13 +83,13 @@ def _tell(template: Template, pieces: tuple[Piece, ...], explain: bool, console:
 def _explained(piece: Piece) -> str:
     """One placeholder, and where its text came from."""
     raw = piece.placeholder.raw if piece.placeholder else "(end of the body)"
-    is_told = piece.origin in ("given", "default", "appended", "plugin root")
+    is_told = piece.origin in ("given", "default", "appended", "plugin root", "unescaped")
     value = f" '{fit(safe_line(piece.text), 60)}'" if is_told else ""
     return f"{safe_line(raw)}  {piece.origin}{value}"
 
 
 def _put(text: str, output: Path | None, *, is_text: bool, console: Console) -> None:
-    if output is None:
+    if output is None or str(output) == STDIN:
         if is_text:
             console.print_text(text)
         else:
@@ -84,5 +97,7 @@ def _put(text: str, output: Path | None, *, is_text: bool, console: Console) -> 
         return
     try:
         write_whole(output, text.encode())
+    except FileNotFoundError:
+        raise Stop(f"-o {output}: there is no folder '{output.parent}'") from None
     except OSError as error:
-        raise Stop(f"-o {output}: {(error.strerror or str(error)).lower()}") from None
+        raise Stop(f"-o {output}: {said_of(error)}") from None

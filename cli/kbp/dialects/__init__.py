@@ -30,13 +30,15 @@ _INSTRUCTION_KEYS = ("applyTo", "globs")
 class Detection:
     """Which dialect a file is in, and why.
 
-    `dialect` is None for what is no prompt, and where a refused file left it open.
+    `dialect` is None for what is no prompt, and where a refused file left it open. `by_body` says that only the body
+    spoke, the weakest signal.
     """
 
     dialect: Dialect | None
     why: str
     problem: Problem | None = None
     is_prompt: bool = True
+    by_body: bool = False
 
 
 def dialect_called(word: str) -> Dialect | None:
@@ -114,7 +116,7 @@ def _by_content(document: Document) -> Detection:
     for dialect in _BY_BODY:
         why = dialect.owns_body(document)
         if why:
-            return Detection(dialect, why)
+            return Detection(dialect, why, by_body=True)
     return Detection(_FALLBACK, "nothing says otherwise")
 
 

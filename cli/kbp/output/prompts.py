@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from kbp.dialects.base import STOCK_HINT
 from kbp.display import fit, pad, safe, safe_line, width
 from kbp.files import PromptFile
+from kbp.markdown import Code
 from kbp.model import Argument, Kind, Placeholder, Prompt
 from kbp.output.jsontext import dump
 from kbp.output.style import Meaning, styled
@@ -56,11 +58,17 @@ LIST_FORMATS: dict[str, Callable[[Sequence[Prompt], int | None], str]] = {
 
 
 def columns(headings: Row, rows: Sequence[Row], cells: int | None) -> str:
-    """Rows below headings: laid out in `cells` cells, the columns shrinking from the right, or separated by tabs."""
+    """Rows below headings: laid out in `cells` cells, or separated by tabs.
+
+    Where there is no room for all, a column takes at most two fifths of it but for the last, and then they shrink from
+    the right.
+    """
     lines = [headings, *([safe_line(cell) for cell in row] for row in rows)]
     if cells is None:
         return "".join("\t".join(line) + "\n" for line in lines)
     widths = [max(width(line[at]) for line in lines) for at in range(len(headings))]
+    if sum(widths) + 2 * (len(widths) - 1) > cells:
+        widths = [min(each, max(cells * 2 // 5, _NARROWEST)) for each in widths[:-1]] + widths[-1:]
     excess = sum(widths) + 2 * (len(widths) - 1) - cells
     for at in reversed(range(len(widths))):
         cut = min(max(excess, 0), max(widths[at] - _NARROWEST, 0))
@@ -131,7 +139,8 @@ def _facts(file: PromptFile, color: bool) -> Iterator[str]:
             yield f"  {pad(safe_line(argument.name), room)}    {_manner(argument)}"
     if template.dropped:
         yield f"dropped   {safe_line(', '.join(template.dropped))} (no meaning over MCP)"
-    kept = [shown for placeholder in template.placeholders if (shown := _kept(placeholder))]
+    code = Code(file.document.text, file.document.body_start)
+    kept = [shown for placeholder in template.placeholders if (shown := _kept(placeholder, code))]
     if kept:
         yield f"kept as written   {safe_line(', '.join(dict.fromkeys(kept)))}"
 
@@ -142,13 +151,15 @@ def _manner(argument: Argument) -> str:
         parts[0] += f", default {argument.default or 'empty'}"
     if argument.is_free_text:
         parts[0] += ", free text"
-    if argument.description:
+    if argument.description and argument.description != STOCK_HINT:
         parts.append(f"hint: {argument.description}" if argument.is_free_text else argument.description)
     return safe_line("; ".join(parts))
 
 
-def _kept(placeholder: Placeholder) -> str | None:
-    """A reference that only a client resolves, as it is named to a person."""
+def _kept(placeholder: Placeholder, code: Code) -> str | None:
+    """A reference that only a client resolves, as it is named to a person. In code an `@` is seldom one."""
+    if placeholder.raw.startswith("@") and code.holds(placeholder.span.start):
+        return None
     if placeholder.kind is Kind.SHELL:
         return f"!`{placeholder.hint}`" if placeholder.hint else placeholder.raw
     return placeholder.raw if placeholder.kind is Kind.CLIENT else None

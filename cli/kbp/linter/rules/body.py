@@ -7,7 +7,7 @@ from kbp.dialects import DIALECTS
 from kbp.dialects.base import Dialect
 from kbp.files import PromptFile
 from kbp.linter.rules.base import rule
-from kbp.model import FREE_TEXT, Placeholder
+from kbp.model import FREE_TEXT, Placeholder, Template
 
 
 @rule(Severity.WARNING)
@@ -44,14 +44,15 @@ def foreign_placeholder(file: PromptFile) -> Iterator[Finding]:
             if placeholder.raw not in seen and placeholder.span not in placed:
                 seen.add(placeholder.raw)
                 message = f"`{placeholder.raw}` is a {dialect.name} placeholder: in a {own.name} file it is text"
-                yield Finding(placeholder.span, message, _way_out(own, placeholder))
+                yield Finding(placeholder.span, message, _way_out(own, file.template, placeholder))
 
 
-def _way_out(own: Dialect, placeholder: Placeholder) -> str | None:
+def _way_out(own: Dialect, template: Template, placeholder: Placeholder) -> str | None:
     name = placeholder.name or FREE_TEXT
     spelt = own.spell(FREE_TEXT if name.lower() in (FREE_TEXT, "args") else name)
     if spelt is None:
         return None
     is_built_in = "free text" in own.expresses and spelt == own.spell(FREE_TEXT)
-    declares = "declared arguments" in own.expresses and not is_built_in
+    is_declared = any(argument.name == name for argument in template.arguments)
+    declares = "declared arguments" in own.expresses and not is_built_in and not is_declared
     return f"write `{spelt}`" + (" and declare it under `arguments`" if declares else "")

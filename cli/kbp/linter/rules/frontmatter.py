@@ -148,8 +148,14 @@ def frontmatter_not_first(file: PromptFile) -> Iterator[Finding]:
     if file.document.block is None and not file.document.problems:
         span = misplaced_block(file)
         if span:
+            before = file.document.text[: span.start].strip()
+            way_out = "remove the blank lines before it"
+            if before:
+                first = before.splitlines()[0]
+                also = " and the fence that closes it" if _FENCE.match(first) else ""
+                way_out = f"remove `{first[:40]}` before it{also}, or move it below"
             message = "the frontmatter does not start on the first line: every client takes it for prose"
-            yield Finding(span, message, "remove what stands before it")
+            yield Finding(span, message, way_out)
 
 
 def misplaced_block(file: PromptFile) -> Span | None:
