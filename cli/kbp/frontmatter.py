@@ -4,7 +4,6 @@ The block is composed, never constructed: no value is built that nobody asks for
 alias bomb costs nothing.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -265,8 +264,8 @@ def unquoted(cause: str, span: Span, block: Block, key: str | None) -> Problem:
     rule = "unquoted-hint" if key == "argument-hint" else "unquoted-value"
     start = span.start - block.shift
     value = block.source[start : span.end - block.shift]
-    line = re.split(r"[\r\n]", block.source[:start])[-1]
-    if line[:1] in (" ", "\t", "-"):
+    line_start = max(block.source.rfind("\n", 0, start), block.source.rfind("\r", 0, start)) + 1
+    if block.source[line_start] in " \t-":
         fate = "Claude Code repairs no indented line and loses every key"
     elif "\r\n" in block.source:
         fate = "Claude Code repairs nothing in a file with CRLF line ends and loses every key"

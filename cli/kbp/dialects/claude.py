@@ -26,7 +26,7 @@ KEYS = frozenset(
     {
         *("description", "argument-hint", "arguments", "name", "model", "effort", "agent", "context", "hooks", "paths"),
         *("allowed-tools", "disallowed-tools", "disable-model-invocation", "user-invocable", "when_to_use", "shell"),
-        *("license", "compatibility", "metadata", "display-name", "default-enabled", "fallback", "version"),
+        *("license", "compatibility", "metadata", "display-name", "default-enabled", "fallback"),
     }
 )
 APPEND = "\n\nARGUMENTS: "
