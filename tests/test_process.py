@@ -137,6 +137,30 @@ def without_override() -> None:
             assert ctypes.CDLL(None).prctl(drop_from_bounding_set, capability, 0, 0, 0) == 0
 
 
+def test_a_folder_that_was_removed_is_told_as_such(env: dict[str, str], tmp_path: Path) -> None:
+    done = shell("mkdir gone; cd gone; rmdir ../gone; KBP list", env, tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == b"error: the current folder cannot be used: no such file or directory\n"
+
+
+HOSTILE_LINES = ["$X", "$X --help-me", "lint $X", "lint --format $X", "lint -C $X", "list $X", "rules $X", "render $X"]
+HOSTILE_LINES += [
+    "render debug -a $X",
+    "render debug -a $X=1",
+    "render debug --args $X",
+    "render debug -a app=x -o $X/f",
+]
+
+
+@pytest.mark.parametrize("line", HOSTILE_LINES)
+def test_what_is_typed_cannot_steer_the_terminal(line: str, env: dict[str, str]) -> None:
+    done = shell(f"X=$'\\x1b[2J\\x07\\u202e'; KBP {line}", env)
+    assert done.returncode == 2
+    assert b"\x1b" not in done.stderr
+    assert b"\x07" not in done.stderr
+    assert "\u202e" not in done.stderr.decode()
+
+
 def test_a_full_disk_is_told_as_such(env: dict[str, str]) -> None:
     for command in ("list -q", "render principles", "lint -f json ."):
         done = shell(f"KBP {command} > /dev/full", env)

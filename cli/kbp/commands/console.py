@@ -132,22 +132,23 @@ class Console:
 
     def warn(self, text: str) -> None:
         """Warn on stderr."""
-        self._tell(f"{self._mark('warning')} {text}")
+        self._tell(text, self._mark("warning"))
 
     def fail(self, faults: Iterable[str], help: Iterable[str] = ()) -> None:
         """Print errors on stderr, and below them what helps."""
         for fault in faults:
-            self._tell(f"{self._mark('error')} {fault}")
+            self._tell(fault, self._mark("error"))
         for line in help:
             self._tell(line)
 
     def _mark(self, word: str) -> str:
         color = settings.use_color(self.color, sys.stderr.isatty())
-        return styled(f"{word}:", "error" if word == "error" else "warning", color)
+        return styled(f"{word}:", "error" if word == "error" else "warning", color) + " "
 
-    def _tell(self, text: str) -> None:
-        with contextlib.suppress(BrokenPipeError):
-            sys.stderr.write(text + "\n")
+    def _tell(self, text: str, mark: str = "") -> None:
+        """Print a line for a person. Names, paths and arguments in it are as hostile as any text."""
+        with contextlib.suppress(OSError):
+            sys.stderr.write(mark + safe(text) + "\n")
             sys.stderr.flush()
 
 

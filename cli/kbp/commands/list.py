@@ -26,7 +26,7 @@ def list_prompts(
     sources: Sources,
     pattern: Annotated[
         str | None,
-        typer.Argument(help="A part of a name or description, a glob, or /regex/."),
+        typer.Argument(metavar="PATTERN", help="A part of a name or description, a glob, or /regex/."),
     ] = None,
     format: Annotated[
         str, typer.Option("-f", "--format", metavar="|".join(LIST_FORMATS), help="How prompts are printed.")

@@ -265,6 +265,7 @@ def bundled(function: Callable[..., int]) -> Callable[..., int]:
         if faults:
             raise Stop(faults)
         with in_folder(common.directory):
+            check_folder()
             return function(**given, **made)
 
     _sign(command, [*plain, *(option for bundle in (*bundles.values(), Common) for option in _options_of(bundle))])
@@ -321,6 +322,18 @@ def _options_of(bundle: type) -> Iterator[inspect.Parameter]:
 
 def _taken(bundle: type[Bundle], given: dict[str, Any]) -> Bundle:
     return bundle(**{each.name: given.pop(each.name) for each in dataclasses.fields(bundle)})  # type: ignore[arg-type]  # a data class
+
+
+def check_folder() -> None:
+    """See that the current folder is there.
+
+    Raises:
+        Stop: it was removed.
+    """
+    try:
+        Path.cwd()
+    except OSError as error:
+        raise Stop(f"the current folder cannot be used: {said_of(error)}") from None
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ def render(
     console: Console,
     sources: Sources,
     given: Given,
-    name: Annotated[str, typer.Argument(help="A prompt's name, or a path.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A prompt's name, or a path.")],
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="WORDS", help="Values as typed after a slash command; a last - is stdin."),

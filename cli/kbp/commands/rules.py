@@ -14,7 +14,7 @@ FORMATS = ("text", "json")
 
 def rules(
     console: Console,
-    name: Annotated[str | None, typer.Argument(help="One rule. None: all of them.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One rule. None: all of them.")] = None,
     format: Annotated[
         str, typer.Option("-f", "--format", metavar="|".join(FORMATS), help="How rules are printed.")
     ] = "text",

@@ -30,7 +30,7 @@ SOURCE = "source"
 def show(
     console: Console,
     sources: Sources,
-    name: Annotated[str, typer.Argument(help="A prompt's name, or a path.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A prompt's name, or a path.")],
     format: Annotated[
         str, typer.Option("-f", "--format", metavar="text|json|source|path", help="What is printed of the prompt.")
     ] = "text",
