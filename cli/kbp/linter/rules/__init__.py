@@ -1,6 +1,6 @@
 """The rules of lint, in the order in which they are listed."""
 
-from kbp.linter.rules import arguments, body, catalogue, frontmatter, keys
+from kbp.linter.rules import arguments, body, catalogue, frontmatter, keys, text, yaml
 from kbp.linter.rules.base import Rule
 
 RULES: dict[str, Rule] = {
@@ -9,15 +9,23 @@ RULES: dict[str, Rule] = {
         frontmatter.frontmatter_syntax,
         frontmatter.unquoted_hint,
         frontmatter.unquoted_value,
+        yaml.value_cut_by_comment,
         frontmatter.unclosed_frontmatter,
         frontmatter.frontmatter_not_first,
+        yaml.early_frontmatter_end,
         frontmatter.indented_continuation,
+        text.byte_order_mark,
         frontmatter.tab_indent,
         frontmatter.duplicate_key,
         frontmatter.frontmatter_not_a_mapping,
         frontmatter.not_utf8,
         frontmatter.unreadable_file,
         frontmatter.too_large,
+        text.empty_prompt,
+        text.mixed_line_endings,
+        yaml.yaml_feature,
+        yaml.yaml_1_1_value,
+        text.pointer_file,
         keys.key_type,
         keys.missing_description,
         arguments.undeclared_placeholder,

@@ -6,6 +6,7 @@ from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile
 from kbp.linter.rules.base import found_in_reading, rule
 from kbp.linter.rules.frontmatter import misplaced_block
+from kbp.linter.rules.text import is_pointer
 from kbp.text import Span
 
 
@@ -65,7 +66,7 @@ def missing_description(file: PromptFile) -> Iterator[Finding]:
         Read $ARGUMENTS quietly.
     """
     document = file.document
-    if file.template is None or file.template.description is not None or misplaced_block(file):
+    if file.template is None or file.template.description is not None or misplaced_block(file) or is_pointer(file):
         return
     entry = document.frontmatter.get("description")
     if entry is not None and entry.value.text is not None:  # blank: a `key-type`

@@ -1,0 +1,166 @@
+"""Rules about YAML that readers take for different things."""
+
+import re
+from collections.abc import Iterator
+
+from kbp.diagnostics import Finding, Severity
+from kbp.files import PromptFile
+from kbp.frontmatter import Entry
+from kbp.linter.rules.base import rule
+from kbp.text import Span
+
+_SUPPRESSION = re.compile(r"[ \t]+# kbp:")
+_COMMENT = re.compile(r"[ \t]+#")
+
+
+def _entries(file: PromptFile) -> Iterator[Entry]:
+    """The entries as written, those of the objects under `arguments` too."""
+    root = file.document.root
+    for entry in (root.entries if root else None) or ():
+        yield entry
+        for item in entry.value.items or () if entry.key == "arguments" else ():
+            yield from item.entries or ()
+
+
+@rule(Severity.WARNING, even_refused=True)
+def value_cut_by_comment(file: PromptFile) -> Iterator[Finding]:
+    """An unquoted value must not hold a blank and a `#`.
+
+    YAML takes the rest of the line for a comment, so the end of the description is never seen.
+
+    Bad `commands/close.md`:
+
+        ---
+        description: Close issue #12 now
+        ---
+        Close $ARGUMENTS.
+
+    Good `commands/close.md`:
+
+        ---
+        description: "Close issue #12 now"
+        ---
+        Close $ARGUMENTS.
+    """
+    text = file.document.text
+    for entry in _entries(file):
+        value = entry.value
+        if value.text and value.is_plain and value.span.start >= entry.key_span.end:
+            line = file.document.lines.span(file.document.lines.position(value.span.end).line)
+            rest = text[value.span.end : line.end]
+            if _COMMENT.match(rest) and not _SUPPRESSION.match(rest):
+                message = f"`{rest.strip()}` is a comment to YAML: the value ends before it"
+                yield Finding(Span(value.span.end, value.span.end + len(rest.rstrip())), message, "quote the value")
+
+
+@rule(Severity.ERROR, even_refused=True)
+def early_frontmatter_end(file: PromptFile) -> Iterator[Finding]:
+    """Three dashes must not stand inside the frontmatter.
+
+    Claude Code (2.1.332) ends the block at the first three dashes after the opening line, wherever they stand: inside a
+    value, in a longer line of dashes, indented. The rest of the block is sent to the model as text.
+
+    Bad `commands/compare.md`:
+
+        ---
+        description: Compare before --- after
+        argument-hint: file
+        ---
+        Compare $ARGUMENTS.
+
+    Good `commands/compare.md`:
+
+        ---
+        description: Compare before – after
+        argument-hint: file
+        ---
+        Compare $ARGUMENTS.
+    """
+    block = file.document.block
+    if block is None:
+        return
+    at = file.document.text.find("---", block.start, block.end)
+    if at >= 0:
+        message = "three dashes inside the frontmatter: Claude Code ends the block here and sends the rest as text"
+        yield Finding(Span(at, at + 3), message, "write two dashes, or a dash of another kind")
+
+
+_FEATURE = re.compile(r"(?:[&*][^\s,\[\]{}]+|!\S*)(?=\s|$)")
+
+
+@rule(Severity.WARNING, even_refused=True)
+def yaml_feature(file: PromptFile) -> Iterator[Finding]:
+    """Anchors, aliases, merge keys and tags should not be used.
+
+    VS Code knows none of them and shows their signs as text, Claude Code ignores anchors and unknown tags.
+
+    Bad `prompts/go.md`:
+
+        ---
+        description: &text Go somewhere
+        ---
+        Go somewhere.
+
+    Good `prompts/go.md`:
+
+        ---
+        description: Go somewhere
+        ---
+        Go somewhere.
+    """
+    names = {"&": "an anchor", "*": "an alias", "!": "a tag"}
+    text = file.document.text
+    for entry in _entries(file):
+        if entry.key == "<<":
+            message = "`<<` is a merge key, which VS Code does not know"
+            yield Finding(entry.key_span, message, "write the keys out")
+            continue
+        gap = re.compile(r"[ \t]*:[ \t]*").match(text, entry.key_span.end)
+        match = _FEATURE.match(text, gap.end()) if gap else None
+        if match and match[0][0] in names:
+            message = f"`{match[0]}` is {names[match[0][0]]}, which clients read differently"
+            yield Finding(Span(match.start(), match.end()), message, "write the value out")
+
+
+# Plain scalars that YAML 1.1 and 1.2 take for different values: booleans, octal, base 60, digits with underscores.
+_DIFFERS = re.compile(
+    r"y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF"
+    r"|[-+]?0[0-7_]+|[-+]?0b[01_]+|0o[0-7]+|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"
+    r"|[-+]?[0-9][0-9_]*_[0-9_]*(?:\.[0-9_]*)?|[-+]?[0-9]+[eE][0-9]+"
+)
+
+
+@rule(Severity.WARNING, needs="default")
+def yaml_1_1_value(file: PromptFile) -> Iterator[Finding]:
+    """A default that YAML 1.1 and 1.2 read differently should be quoted.
+
+    `010` is eight or ten, `1:30` is ninety or a text, `yes` is true or a text. kbp keeps the text as it is written;
+    other servers of kb files do not.
+
+    Bad `prompts/wait.md`:
+
+        ---
+        description: Wait for a service
+        arguments:
+        - name: since
+          default: 1:30
+        ---
+        Wait since {{ since }}.
+
+    Good `prompts/wait.md`:
+
+        ---
+        description: Wait for a service
+        arguments:
+        - name: since
+          default: "1:30"
+        ---
+        Wait since {{ since }}.
+    """
+    arguments = file.document.frontmatter.get("arguments")
+    for item in (arguments.value.items if arguments else None) or ():
+        entry = (item.mapping or {}).get("default")
+        if entry and entry.value.is_plain and entry.value.text and _DIFFERS.fullmatch(entry.value.text):
+            message = f"`{entry.value.text}` is another value to YAML 1.1 than to YAML 1.2"
+            span = Span(entry.key_span.start, entry.value.span.end)
+            yield Finding(span, message, f'quote it: "{entry.value.text}"')
