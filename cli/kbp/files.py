@@ -153,7 +153,7 @@ def understand(
         return PromptFile(place, document, detection, problems=problems, library=library)
     parsed = detection.dialect.parse(document)
     problems = parsed.problems
-    if parsed.template is None and detection.by_body:
+    if parsed.template is None and detection.signal == "body":
         problems = tuple(_doubting(problem, detection) for problem in problems)
     return PromptFile(place, document, detection, parsed.template, problems, library)
 

@@ -4,6 +4,7 @@ import itertools
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Literal
 
 from kbp.dialects import claude, copilot, kb
 from kbp.dialects.base import Dialect
@@ -23,22 +24,26 @@ _OTHER_KINDS = (
     (re.compile(r".*\.chatmode\.md"), "a chat mode"),
     (re.compile(r".*\.instructions\.md|copilot-instructions\.md"), "an instructions file"),
 )
-_INSTRUCTION_KEYS = ("applyTo", "globs")
+INSTRUCTION_KEYS = ("applyTo", "globs")
+"""The keys that say that a file is instructions, unless its name or place says that it is a prompt."""
+
+
+Signal = Literal["given", "path", "keys", "body", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
     """Which dialect a file is in, and why.
 
-    `dialect` is None for what is no prompt, and where a refused file left it open. `by_body` says that only the body
-    spoke, the weakest signal.
+    `dialect` is None for what is no prompt, and where a refused file left it open. `signal` is the kind of
+    signal that decided, strongest first.
     """
 
     dialect: Dialect | None
     why: str
     problem: Problem | None = None
     is_prompt: bool = True
-    by_body: bool = False
+    signal: Signal = "none"
 
 
 def dialect_called(word: str) -> Dialect | None:
@@ -92,31 +97,31 @@ def detect(
     if kind and not (given and outright):
         return Detection(None, kind, is_prompt=False)
     if given:
-        return Detection(given, "the dialect was given")
+        return Detection(given, "the dialect was given", signal="given")
     for dialect in _BY_NAME_AND_KEYS:
         why = dialect.owns_path(path, declared)
         if why:
-            return Detection(dialect, why)
+            return Detection(dialect, why, signal="path")
     if document.problems:
         return Detection(None, "it could not be read")
     return _by_content(document)
 
 
 def _by_content(document: Document) -> Detection:
-    instructions = next((key for key in document.frontmatter if key in _INSTRUCTION_KEYS), None)
+    instructions = next((key for key in document.frontmatter if key in INSTRUCTION_KEYS), None)
     if instructions:
         return Detection(None, f"an instructions file (key {instructions})", is_prompt=False)
     for dialect in _BY_NAME_AND_KEYS:
         why = dialect.owns_frontmatter(document)
         if why:
-            return Detection(dialect, why)
+            return Detection(dialect, why, signal="keys")
     mixed = _mixed_arguments(document)
     if mixed:
         return Detection(None, "arguments are names and objects", mixed)
     for dialect in _BY_BODY:
         why = dialect.owns_body(document)
         if why:
-            return Detection(dialect, why, by_body=True)
+            return Detection(dialect, why, signal="body")
     return Detection(_FALLBACK, "nothing says otherwise")
 
 

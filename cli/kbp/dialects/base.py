@@ -1,7 +1,7 @@
 """What a dialect is, and what all of them share: text keys, client placeholders, one scan of the body."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Literal
@@ -53,6 +53,7 @@ class Dialect:
         spell: how it writes the argument of that name, None when it cannot.
         expresses: what it can say.
         aliases: other words for it.
+        renamed: keys that a client has given another name, with that name.
     """
 
     name: str
@@ -65,7 +66,8 @@ class Dialect:
     foreign: Callable[[Document], Iterator[Placeholder]]
     spell: Callable[[str], str | None]
     expresses: frozenset[Ability]
-    aliases: tuple[str, ...] = field(default=())
+    aliases: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
 
 def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:

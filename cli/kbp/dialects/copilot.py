@@ -133,4 +133,5 @@ DIALECT = Dialect(
     foreign=_live,
     spell=_spell,
     expresses=frozenset({"argument description", "free text"}),
+    renamed={"mode": "agent"},
 )

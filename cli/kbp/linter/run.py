@@ -6,9 +6,10 @@ from kbp.diagnostics import Diagnostic, Finding, Report
 from kbp.files import PromptFile
 from kbp.linter.rules import RULES
 from kbp.linter.rules.base import Rule
+from kbp.linter.suppression import suppressions
 
 
-def lint(files: Sequence[PromptFile], rules: Iterable[Rule] = RULES.values()) -> Report:
+def lint(files: Sequence[PromptFile], rules: Sequence[Rule] = tuple(RULES.values())) -> Report:
     """What the rules find in the files, sorted by path and place. Files that are no prompts are passed over."""
     prompts = [file for file in files if file.is_prompt]
     found: list[Diagnostic] = []
@@ -18,8 +19,29 @@ def lint(files: Sequence[PromptFile], rules: Iterable[Rule] = RULES.values()) ->
             found += [_diagnostic(rule, file, finding) for file in among for finding in rule.check(file)]
         if rule.check_across is not None:
             found += [_diagnostic(rule, file, finding) for file, finding in rule.check_across(among)]
+    found = _said(found, prompts, rules)
     found.sort(key=lambda diagnostic: (diagnostic.path, diagnostic.span, diagnostic.rule))
     return Report(tuple(found), len(prompts), sum(file.is_refused for file in prompts))
+
+
+def _said(found: list[Diagnostic], files: Iterable[PromptFile], rules: Sequence[Rule]) -> list[Diagnostic]:
+    """What is left when each file has its suppressions, and what the suppressions that hid nothing add."""
+    by_path: dict[str, list[Diagnostic]] = {}
+    for diagnostic in found:
+        by_path.setdefault(diagnostic.path, []).append(diagnostic)
+    judged = {rule.name for rule in rules}
+    said = []
+    for file in files:
+        asked = list(suppressions(file))
+        own = by_path.pop(file.path, [])
+        said += [diagnostic for diagnostic in own if not any(each.hides(diagnostic) for each in asked)]
+        unused = [
+            each for each in asked if (each.rule in judged or each.rule not in RULES) and not any(map(each.hides, own))
+        ]
+        for rule in rules:
+            if rule.check_unused is not None and _looks_at(rule, file):
+                said += [_diagnostic(rule, file, finding) for finding in rule.check_unused(unused)]
+    return said
 
 
 def _looks_at(rule: Rule, file: PromptFile) -> bool:

@@ -1,6 +1,6 @@
 """The rules of lint, in the order in which they are listed."""
 
-from kbp.linter.rules import arguments, body, catalogue, frontmatter, keys, text, yaml
+from kbp.linter.rules import arguments, body, catalogue, frontmatter, keys, known, own, text, yaml
 from kbp.linter.rules.base import Rule
 
 RULES: dict[str, Rule] = {
@@ -26,8 +26,14 @@ RULES: dict[str, Rule] = {
         yaml.yaml_feature,
         yaml.yaml_1_1_value,
         text.pointer_file,
+        known.unknown_key,
         keys.key_type,
+        keys.list_hint,
         keys.missing_description,
+        known.renamed_key,
+        keys.name_differs,
+        keys.tool_pattern,
+        known.instructions_key,
         arguments.undeclared_placeholder,
         arguments.unused_argument,
         arguments.required_with_default,
@@ -37,5 +43,8 @@ RULES: dict[str, Rule] = {
         body.foreign_placeholder,
         catalogue.name_collision,
         catalogue.unusable_name,
+        catalogue.document_in_prompts,
+        known.dialect_mixed,
+        own.unused_suppression,
     )
 }

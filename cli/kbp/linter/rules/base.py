@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from kbp.diagnostics import Finding, Severity
 from kbp.dialects.base import Ability, Dialect
 from kbp.files import PromptFile
+from kbp.linter.suppression import Suppression
 
 Check = Callable[[PromptFile], Iterator[Finding]]
+CheckUnused = Callable[[list[Suppression]], Iterator[Finding]]
 CheckAcross = Callable[[Sequence[PromptFile]], Iterator[tuple[PromptFile, Finding]]]
 
 _EXAMPLE = re.compile(
@@ -37,6 +39,7 @@ class Rule:
         manual: what it wants and why, with examples.
         check: the findings in one file.
         check_across: the findings in all files of a run together.
+        check_unused: the findings about suppressions of a file that hid nothing.
         even_refused: whether it looks at files that are refused for another reason.
     """
 
@@ -47,6 +50,7 @@ class Rule:
     refusal: str = ""
     check: Check | None = None
     check_across: CheckAcross | None = None
+    check_unused: CheckUnused | None = None
     even_refused: bool = False
 
     def looks_at(self, dialect: Dialect | None) -> bool:
@@ -106,6 +110,15 @@ def rule_across(severity: Severity) -> Callable[[CheckAcross], Rule]:
 
     def make(check: CheckAcross) -> Rule:
         return Rule(_name(check), severity, _manual(check), check_across=check)
+
+    return make
+
+
+def rule_of_suppressions(severity: Severity) -> Callable[[CheckUnused], Rule]:
+    """Make a rule of a function over the suppressions of a file that hid nothing."""
+
+    def make(check: CheckUnused) -> Rule:
+        return Rule(_name(check), severity, _manual(check), check_unused=check)
 
     return make
 

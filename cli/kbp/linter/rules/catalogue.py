@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile, stem
 from kbp.library import colliding
-from kbp.linter.rules.base import found_in_reading, rule_across
+from kbp.linter.rules.base import found_in_reading, rule, rule_across
 
 
 @rule_across(Severity.ERROR)
@@ -96,3 +96,35 @@ def unusable_name(file: PromptFile) -> Iterator[Finding]:
         message = f"the name `{name}` holds {signs}, which not every client can type"
         first = file.document.lines.span(1)
         yield Finding(first, message, "use letters, digits, `_`, `-` and `.`")
+
+
+DOCUMENTS = frozenset({"README", "Readme", "readme", "CHANGELOG", "LICENSE", "CLAUDE", "AGENTS"})
+
+
+def is_document(file: PromptFile) -> bool:
+    """Whether the file is called like a document that repositories keep in any folder."""
+    return file.place.path.name.removesuffix(".md") in DOCUMENTS
+
+
+@rule(Severity.WARNING)
+def document_in_prompts(file: PromptFile) -> Iterator[Finding]:
+    """A document should not lie in a folder of prompts.
+
+    A client offers every Markdown file of such a folder as a command, a README too.
+
+    Bad `commands/README.md`:
+
+        # Our commands
+
+        How to add one: write a file here.
+
+    Good `commands/add.md`:
+
+        ---
+        description: Add a command
+        ---
+        Add a command that does $ARGUMENTS.
+    """
+    if is_document(file):
+        message = f"`{file.place.path.name}` lies among prompts, and is offered as one"
+        yield Finding(file.document.lines.span(1), message, "move it, or name it in .kbpignore")

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 from kbp.diagnostics import Finding, Severity
-from kbp.files import PromptFile
+from kbp.files import PromptFile, stem
+from kbp.frontmatter import quoted
 from kbp.linter.rules.base import found_in_reading, rule
+from kbp.linter.rules.catalogue import is_document
 from kbp.linter.rules.frontmatter import misplaced_block
 from kbp.linter.rules.text import is_pointer
 from kbp.text import Span
@@ -66,7 +68,9 @@ def missing_description(file: PromptFile) -> Iterator[Finding]:
         Read $ARGUMENTS quietly.
     """
     document = file.document
-    if file.template is None or file.template.description is not None or misplaced_block(file) or is_pointer(file):
+    if file.template is None or file.template.description is not None:
+        return
+    if misplaced_block(file) or is_pointer(file) or is_document(file):  # one fault, one finding
         return
     entry = document.frontmatter.get("description")
     if entry is not None and entry.value.text is not None:  # blank: a `key-type`
@@ -75,3 +79,96 @@ def missing_description(file: PromptFile) -> Iterator[Finding]:
     message = "no description: Claude Code shows the first line of the body instead, other clients show nothing"
     span = entry.key_span if entry else Span(document.lines.span(1).start, document.lines.span(1).end)
     yield Finding(span, message, "add `description: …` to the frontmatter", severity)
+
+
+@rule(Severity.ERROR, needs="free text")
+def list_hint(file: PromptFile) -> Iterator[Finding]:
+    """An `argument-hint` in brackets must be quoted.
+
+    Without quotes `[project]` is a list of one: Claude Code shows it without its brackets, VS Code calls it an error
+    and shows no hint, Copilot CLI drops the command.
+
+    Bad `commands/new.md`:
+
+        ---
+        description: Start a project
+        argument-hint: [project]
+        ---
+        Start $ARGUMENTS.
+
+    Good `commands/new.md`:
+
+        ---
+        description: Start a project
+        argument-hint: "[project]"
+        ---
+        Start $ARGUMENTS.
+    """
+    entry = file.document.frontmatter.get("argument-hint")
+    if entry is not None and entry.value.items is not None:
+        written = file.document.text[entry.value.span.start : entry.value.span.end]
+        span = entry.value.to_line_end() if "\n" in written else entry.value.span
+        help = f"quote it: {quoted(written)}" if "\n" not in written else "write it as one text in quotes"
+        yield Finding(Span(entry.key_span.start, span.end), "`argument-hint` is a list: its brackets are lost", help)
+
+
+@rule(Severity.INFO)
+def name_differs(file: PromptFile) -> Iterator[Finding]:
+    """A `name` key should be the name of the file, or not be there.
+
+    VS Code calls the prompt by it, Claude Code and MCP call it by its file.
+
+    Bad `.github/prompts/upgrade.prompt.md`:
+
+        ---
+        name: Upgrade everything
+        description: Upgrade
+        ---
+        Upgrade ${input:what}.
+
+    Good `.github/prompts/upgrade.prompt.md`:
+
+        ---
+        name: upgrade
+        description: Upgrade
+        ---
+        Upgrade ${input:what}.
+    """
+    entry = file.document.frontmatter.get("name")
+    if entry is None or not entry.value.text:
+        return
+    own = stem(file.place.path.name)
+    if entry.value.text != own:
+        message = f"`name` is `{entry.value.text}`, the file gives `{own}`: VS Code uses the first, others the second"
+        yield Finding(entry.key_span, message, "make them equal, or remove the key")
+
+
+@rule(Severity.WARNING, needs="positions")
+def tool_pattern(file: PromptFile) -> Iterator[Finding]:
+    """The parentheses of a tool pattern must balance.
+
+    `Bash(git add:*, Read` allows neither: Claude Code asks for every call.
+
+    Bad `commands/commit.md`:
+
+        ---
+        description: Commit
+        allowed-tools: Bash(git add:*, Read
+        ---
+        Commit $ARGUMENTS.
+
+    Good `commands/commit.md`:
+
+        ---
+        description: Commit
+        allowed-tools: Bash(git add:*), Read
+        ---
+        Commit $ARGUMENTS.
+    """
+    for key in ("allowed-tools", "disallowed-tools"):
+        entry = file.document.frontmatter.get(key)
+        values = (entry.value.items or (entry.value,)) if entry else ()
+        for value in values:
+            text = value.text or ""
+            if entry and text.count("(") != text.count(")"):
+                yield Finding(entry.key_span, f"the parentheses of `{text[:60]}` do not balance", "close each of them")

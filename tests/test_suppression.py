@@ -1,0 +1,43 @@
+"""`# kbp: ignore[…]` in a frontmatter: where it holds, and when it is one too many."""
+
+import pytest
+from conftest import Tree
+
+import kbp
+from kbp.linter.rules import RULES
+from kbp.linter.run import lint
+
+CASES = [
+    # the frontmatter of a command without a fault but a list as hint and no description, what is left to say
+    ("argument-hint: [x]", ["list-hint", "missing-description"]),
+    ("argument-hint: [x] # kbp: ignore[list-hint]", ["missing-description"]),
+    ("argument-hint: [x] # kbp: ignore[list-hint, missing-description]", ["missing-description", "unused-suppression"]),
+    ("# kbp: ignore[list-hint, missing-description]\nargument-hint: [x]", []),
+    ("argument-hint: [x]\n# kbp: ignore[list-hint]\n# kbp: ignore[missing-description] because", []),
+    ("description: d # kbp: ignore[list-hint]\nargument-hint: [x]", ["list-hint", "unused-suppression"]),
+    ("description: d\nargument-hint:\n  - x # kbp: ignore[list-hint]", ["list-hint", "unused-suppression"]),
+    ("description: d # kbp: ignore[no-such-rule]", ["unused-suppression"]),
+    ("description: d # kbp: ignore[]", ["unused-suppression"]),
+    ('description: "d # kbp: ignore[list-hint]"\nargument-hint: x', []),
+    ("description: |\n  # kbp: ignore[list-hint]\nargument-hint: x", []),
+    ("# kbp: ignore[unquoted-hint]\ndescription: d\nargument-hint: [x] [y]", []),
+]
+
+
+@pytest.mark.parametrize(("frontmatter", "rules"), CASES)
+def test_a_comment_hides_what_it_names_for_its_key_or_for_the_file(
+    frontmatter: str, rules: list[str], tree: Tree
+) -> None:
+    file = kbp.load(tree({"commands/a.md": f"---\n{frontmatter}\n---\nGo $0.\n"}) / "commands/a.md")
+    assert sorted(diagnostic.rule for diagnostic in lint([file]).diagnostics) == rules
+
+
+def test_a_comment_in_the_body_is_text(tree: Tree) -> None:
+    text = "---\nargument-hint: [x]\ndescription: d\n---\n# kbp: ignore[list-hint]\nGo $0.\n"
+    file = kbp.load(tree({"commands/a.md": text}) / "commands/a.md")
+    assert [diagnostic.rule for diagnostic in lint([file]).diagnostics] == ["list-hint"]
+
+
+def test_a_suppression_of_a_rule_that_is_not_run_is_not_judged(tree: Tree) -> None:
+    file = kbp.load(tree({"commands/a.md": "---\ndescription: d # kbp: ignore[list-hint]\n---\n"}) / "commands/a.md")
+    assert lint([file], [RULES["unused-suppression"]]).diagnostics == ()
