@@ -16,12 +16,16 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule yields: where, what is wrong, and what to do. A `severity` goes over the rule's."""
+    """What a rule yields: where, what is wrong, and what to do.
+
+    A `severity` goes over the rule's; the text of what `is_secret` is never printed.
+    """
 
     span: Span
     message: str
     help: str | None = None
     severity: Severity | None = None
+    is_secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class Diagnostic:
     span: Span
     message: str
     help: str | None = None
+    is_secret: bool = False
 
     @property
     def start(self) -> Position:

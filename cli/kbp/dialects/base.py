@@ -22,6 +22,7 @@ Ability = Literal[
     "positions",
     "title",
     "checked placeholders",
+    "inputs",
 ]
 
 
@@ -53,6 +54,7 @@ class Dialect:
         spell: how it writes the argument of that name, None when it cannot.
         expresses: what it can say.
         aliases: other words for it.
+        argument_keys: the keys of an argument that is an object.
         renamed: keys that a client has given another name, with that name.
     """
 
@@ -67,6 +69,7 @@ class Dialect:
     spell: Callable[[str], str | None]
     expresses: frozenset[Ability]
     aliases: tuple[str, ...] = ()
+    argument_keys: frozenset[str] = frozenset()
     renamed: Mapping[str, str] = field(default_factory=dict)
 
 

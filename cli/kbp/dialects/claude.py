@@ -34,6 +34,8 @@ APPEND = "\n\nARGUMENTS: "
 _SCANNER = scanner(r"\$(?P<dollar>(?=[A0-9]))")
 _SCANNER_WITH_NAMES = scanner(r"\$(?P<dollar>(?=[^\s]))")
 _BUILT_IN = re.compile(r"\$(?:(?P<free>ARGUMENTS)(?:\[(?P<word>[0-9]+)\])?|(?P<index>[0-9]+)(?![A-Za-z0-9_]))")
+# What a placeholder can spell, and nobody means: the comma of a list, the dollar of the placeholder.
+_ODD_NAME = re.compile(r"[,$\s]")
 _AMOUNT = re.compile(r"\$[0-9]+\.[0-9]")
 _WORD_FOLLOWS = re.compile(r"[A-Za-z0-9_\[]")
 # The numbers, booleans and nulls of the YAML 1.2 core schema, which the client does not take for names.
@@ -191,7 +193,9 @@ def _foreign(document: Document) -> Iterator[Placeholder]:
 
 
 def _spell(name: str) -> str | None:
-    return "$ARGUMENTS" if name == FREE_TEXT else f"${name}"
+    if name == FREE_TEXT:
+        return "$ARGUMENTS"
+    return None if _ODD_NAME.search(name) or name.isdigit() else f"${name}"
 
 
 DIALECT = Dialect(

@@ -132,6 +132,6 @@ DIALECT = Dialect(
     owns_body=_owns_body,
     foreign=_live,
     spell=_spell,
-    expresses=frozenset({"argument description", "free text"}),
+    expresses=frozenset({"argument description", "free text", "inputs"}),
     renamed={"mode": "agent"},
 )

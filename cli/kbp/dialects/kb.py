@@ -184,4 +184,5 @@ DIALECT = Dialect(
         {"declared arguments", "argument description", "required", "default", "title", "checked placeholders"}
     ),
     aliases=("mcp-kb",),
+    argument_keys=frozenset({"name", "description", "required", "default"}),
 )

@@ -51,5 +51,13 @@ def _looks_at(rule: Rule, file: PromptFile) -> bool:
 
 
 def _diagnostic(rule: Rule, file: PromptFile, finding: Finding) -> Diagnostic:
-    severity = finding.severity or rule.severity
-    return Diagnostic(rule.name, severity, file.path, file.document.lines, finding.span, finding.message, finding.help)
+    return Diagnostic(
+        rule.name,
+        finding.severity or rule.severity,
+        file.path,
+        file.document.lines,
+        finding.span,
+        finding.message,
+        finding.help,
+        finding.is_secret,
+    )

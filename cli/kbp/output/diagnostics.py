@@ -65,7 +65,7 @@ def _full(diagnostic: Diagnostic, color: bool) -> Iterator[str]:
     number = str(diagnostic.start.line)
     margin = " " * len(number)
     line, caret = _snippet(diagnostic)
-    if line.strip():
+    if line.strip() and not diagnostic.is_secret:
         yield f"{margin} {styled('|', 'faint', color)}"
         yield f"{styled(f'{number} |', 'faint', color)} {line}"
         yield f"{margin} {styled('|', 'faint', color)} {styled(caret, diagnostic.severity.value, color)}"

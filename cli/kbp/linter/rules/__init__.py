@@ -1,6 +1,20 @@
 """The rules of lint, in the order in which they are listed."""
 
-from kbp.linter.rules import arguments, body, catalogue, frontmatter, keys, known, own, text, yaml
+from kbp.linter.rules import (
+    arguments,
+    body,
+    catalogue,
+    frontmatter,
+    inputs,
+    keys,
+    known,
+    own,
+    positions,
+    safety,
+    shell,
+    text,
+    yaml,
+)
 from kbp.linter.rules.base import Rule
 
 RULES: dict[str, Rule] = {
@@ -39,12 +53,26 @@ RULES: dict[str, Rule] = {
         arguments.required_with_default,
         arguments.duplicate_argument,
         arguments.argument_entry,
+        arguments.argument_key,
         arguments.arguments_shape,
+        arguments.argument_name,
+        positions.past_the_end,
+        positions.one_based_index,
+        positions.near_miss_name,
+        positions.amount_or_code,
         body.foreign_placeholder,
+        inputs.malformed_input,
+        inputs.conflicting_inputs,
+        inputs.default_looking_text,
+        inputs.unclosed_placeholder,
+        shell.argument_in_shell,
+        shell.shell_not_allowed,
         catalogue.name_collision,
         catalogue.unusable_name,
         catalogue.document_in_prompts,
         known.dialect_mixed,
+        safety.hidden_text,
+        safety.secret,
         own.unused_suppression,
     )
 }

@@ -1,5 +1,6 @@
 """Rules about arguments and how they are declared."""
 
+import re
 from collections.abc import Iterator
 
 from kbp.diagnostics import Finding, Severity
@@ -67,7 +68,8 @@ def unused_argument(file: PromptFile) -> Iterator[Finding]:
         return
     placed = set(_placed(file.template))
     for argument in file.template.arguments:
-        if argument.span is not None and argument.name not in placed:
+        is_spelt = file.dialect is None or file.dialect.spell(argument.name) is not None  # else an `argument-name`
+        if argument.span is not None and argument.name not in placed and is_spelt:
             yield Finding(
                 _one_line(file, argument.span),
                 f"`{argument.name}` is declared and never placed in the body",
@@ -204,3 +206,69 @@ def arguments_shape(file: PromptFile) -> Iterator[Finding]:
         Wrap up with $note.
     """
     yield from ()
+
+
+@rule(Severity.WARNING, needs="required")
+def argument_key(file: PromptFile) -> Iterator[Finding]:
+    """An argument has a `name`, and may have `description`, `required` and `default`.
+
+    Every other key of it is ignored: an MCP argument is a text, with no type and no choices.
+
+    Bad `prompts/scale.md`:
+
+        ---
+        description: Scale a service
+        arguments:
+        - name: count
+          type: integer
+        ---
+        Scale to {{ count }}.
+
+    Good `prompts/scale.md`:
+
+        ---
+        description: Scale a service
+        arguments:
+        - name: count
+          description: A whole number.
+        ---
+        Scale to {{ count }}.
+    """
+    entry = file.document.frontmatter.get("arguments")
+    known = file.dialect.argument_keys if file.dialect else frozenset()
+    for item in (entry.value.items if entry else None) or ():
+        for each in item.entries or ():
+            if each.key not in known and each.key != "<<":
+                message = f"`{each.key}` means nothing in an argument"
+                yield Finding(each.key_span, message, f"an argument has {', '.join(sorted(known))}")
+
+
+@rule(Severity.WARNING, needs="declared arguments")
+def argument_name(file: PromptFile) -> Iterator[Finding]:
+    """A declared name must be one that a placeholder can spell.
+
+    In kb that is a letter or underscore, then letters, digits, underscores. In a Claude Code command a comma or a
+    dollar becomes part of the name: `arguments: $QUERY` declares `$QUERY`, which `$QUERY` in the body does not match.
+
+    Bad `commands/recall.md`:
+
+        ---
+        description: Recall what is known
+        arguments: $TOPIC
+        ---
+        Recall everything about $TOPIC.
+
+    Good `commands/recall.md`:
+
+        ---
+        description: Recall what is known
+        arguments: TOPIC
+        ---
+        Recall everything about $TOPIC.
+    """
+    for argument in file.template.arguments if file.template and file.dialect else ():
+        if argument.span is not None and file.dialect and file.dialect.spell(argument.name) is None:
+            bare = re.sub(r"[^A-Za-z0-9_]+", "_", argument.name).strip("_")
+            help = f"call it `{bare}`" if bare and not bare.isdigit() else "give it a name of letters"
+            message = f"no placeholder of a {file.dialect.name} file can spell `{argument.name}`"
+            yield Finding(_one_line(file, argument.span), message, help)
