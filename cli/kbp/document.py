@@ -8,6 +8,7 @@ import yaml
 
 from kbp import faults
 from kbp.frontmatter import Entry, TooDeep, Value, block, check, compose
+from kbp.markdown import Code
 from kbp.text import BOM, WHITE, Lines, Problem, Span, with_unix_line_ends
 
 MAX_FILE = 16 * 1024 * 1024
@@ -41,6 +42,11 @@ class Document:
     def frontmatter(self) -> dict[str, Entry]:
         """The entries by key; of two equal keys the later one."""
         return (self.root.mapping if self.root else None) or {}
+
+    @cached_property
+    def code(self) -> Code:
+        """Where the body is code to Markdown."""
+        return Code(self.text, self.body_start)
 
     @property
     def body(self) -> str:

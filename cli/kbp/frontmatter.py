@@ -109,14 +109,14 @@ class Value:
             return None
         return str(self.node.value).lower() in ("true", "yes", "on")
 
-    @property
+    @cached_property
     def items(self) -> tuple["Value", ...] | None:
         """The items of a list, None for anything else."""
         if not isinstance(self.node, yaml.SequenceNode):
             return None
         return tuple(Value(item, self.block) for item in self.node.value)
 
-    @property
+    @cached_property
     def entries(self) -> tuple[Entry, ...] | None:
         """The entries of a mapping as written, repeated ones and merge keys too; None for anything else."""
         if not isinstance(self.node, yaml.MappingNode):

@@ -18,7 +18,6 @@ from kbp.dialects.base import (
 )
 from kbp.document import Document
 from kbp.frontmatter import Entry, Value
-from kbp.markdown import Code
 from kbp.model import Argument, Kind, Placeholder, Template
 from kbp.text import Problem, Span, squeeze
 
@@ -158,10 +157,9 @@ def _owns_body(document: Document) -> str | None:
 def _foreign(document: Document) -> Iterator[Placeholder]:
     if _OTHER_TEMPLATES.search(document.text, document.body_start):
         return
-    code = Code(document.text, document.body_start) if "{{" in document.text else None
     for match in _LIVE.finditer(document.text, document.body_start):
         before = document.text[match.start() - 1 : match.start()]
-        is_meant = match["name"].lower() in ("arguments", "args") or not (code and code.holds(match.start()))
+        is_meant = match["name"].lower() in ("arguments", "args") or not document.code.holds(match.start())
         if is_meant and before not in ("$", "{", "\\"):
             yield _own(match)
 

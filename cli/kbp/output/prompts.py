@@ -139,7 +139,7 @@ def _facts(file: PromptFile, color: bool) -> Iterator[str]:
             yield f"  {pad(safe_line(argument.name), room)}    {_manner(argument)}"
     if template.dropped:
         yield f"dropped   {safe_line(', '.join(template.dropped))} (no meaning over MCP)"
-    code = Code(file.document.text, file.document.body_start)
+    code = file.document.code
     kept = [shown for placeholder in template.placeholders if (shown := _kept(placeholder, code))]
     if kept:
         yield f"kept as written   {safe_line(', '.join(dict.fromkeys(kept)))}"

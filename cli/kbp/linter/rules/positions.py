@@ -8,7 +8,6 @@ from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile
 from kbp.linter.rules.base import rule
 from kbp.linter.rules.shell import in_shell
-from kbp.markdown import Code
 from kbp.model import Kind, Placeholder
 from kbp.text import Span
 
@@ -29,8 +28,9 @@ def amounts_and_code(file: PromptFile) -> list[Span]:
         return []
     template = file.template
     asks_nothing = template is not None and not template.positions and "argument-hint" not in document.frontmatter
-    code = Code(document.text, document.body_start)
-    matches = list(_POSITION.finditer(document.text, document.body_start))
+    code, matches = document.code, list(_POSITION.finditer(document.text, document.body_start))
+    if not matches:
+        return []
     prices = {match.start() for match in matches if _is_price(document.text, match)}
     # What prose uses as a position is one in code too.
     in_prose = {match[0] for match in matches if match.start() not in prices and not code.holds(match.start())}

@@ -78,6 +78,6 @@ def secret(file: PromptFile) -> Iterator[Finding]:
     """
     text = file.document.text
     for what, letters, pattern in _SECRETS:
-        for match in pattern.finditer(text) if any(each in text for each in letters) else ():
+        for match in pattern.finditer(text) if any(map(text.__contains__, letters)) else ():
             message = f"{what}: it is shared with the file and sent to the model"
             yield Finding(Span(*match.span()), message, "revoke it, and name where it is kept instead", is_secret=True)

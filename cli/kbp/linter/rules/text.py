@@ -54,6 +54,8 @@ def mixed_line_endings(file: PromptFile) -> Iterator[Finding]:
         ---
         Go.
     """
+    if "\r" not in file.document.text:
+        return
     first: re.Match[str] | None = None
     for end in LINE_END.finditer(file.document.text):
         first = first or end
