@@ -18,8 +18,9 @@ _BY_NAME_AND_KEYS = (copilot.DIALECT, claude.DIALECT, kb.DIALECT)
 _BY_BODY = (kb.DIALECT, copilot.DIALECT, claude.DIALECT)
 _FALLBACK = kb.DIALECT
 
+SKILL = "an Agent Skill"
 _OTHER_KINDS = (
-    (re.compile(r"(?i)SKILL\.md"), "an Agent Skill"),
+    (re.compile(r"(?i)SKILL\.md"), SKILL),
     (re.compile(r".*\.agent\.md"), "an agent file"),
     (re.compile(r".*\.chatmode\.md"), "a chat mode"),
     (re.compile(r".*\.instructions\.md|copilot-instructions\.md"), "an instructions file"),

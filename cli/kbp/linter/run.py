@@ -10,16 +10,17 @@ from kbp.linter.suppression import suppressions
 
 
 def lint(files: Sequence[PromptFile], rules: Sequence[Rule] = tuple(RULES.values())) -> Report:
-    """What the rules find in the files, sorted by path and place. Files that are no prompts are passed over."""
+    """What the rules find in the files, sorted by path and place; of a file that is no prompt, that it is none."""
     prompts = [file for file in files if file.is_prompt]
+    others = [file for file in files if not file.is_prompt]
     found: list[Diagnostic] = []
     for rule in rules:
-        among = [file for file in prompts if _looks_at(rule, file)]
+        among = [file for file in (others if rule.of_others else prompts) if _looks_at(rule, file)]
         if rule.check is not None:
             found += [_diagnostic(rule, file, finding) for file in among for finding in rule.check(file)]
         if rule.check_across is not None:
             found += [_diagnostic(rule, file, finding) for file, finding in rule.check_across(among)]
-    found = _said(found, prompts, rules)
+    found = _said(found, files, rules)
     found.sort(key=lambda diagnostic: (diagnostic.path, diagnostic.span, diagnostic.rule))
     return Report(tuple(found), len(prompts), sum(file.is_refused for file in prompts))
 
@@ -39,7 +40,7 @@ def _said(found: list[Diagnostic], files: Iterable[PromptFile], rules: Sequence[
             each for each in asked if (each.rule in judged or each.rule not in RULES) and not any(map(each.hides, own))
         ]
         for rule in rules:
-            if rule.check_unused is not None and _looks_at(rule, file):
+            if rule.check_unused is not None and file.is_prompt and _looks_at(rule, file):
                 said += [_diagnostic(rule, file, finding) for finding in rule.check_unused(unused)]
     return said
 

@@ -67,6 +67,7 @@ RULES: dict[str, Rule] = {
         inputs.unclosed_placeholder,
         shell.argument_in_shell,
         shell.shell_not_allowed,
+        catalogue.not_a_prompt,
         catalogue.name_collision,
         catalogue.unusable_name,
         catalogue.document_in_prompts,

@@ -41,6 +41,7 @@ class Rule:
         check_across: the findings in all files of a run together.
         check_unused: the findings about suppressions of a file that hid nothing.
         even_refused: whether it looks at files that are refused for another reason.
+        of_others: whether it looks at the files that are no prompts, and at them alone.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Rule:
     check_across: CheckAcross | None = None
     check_unused: CheckUnused | None = None
     even_refused: bool = False
+    of_others: bool = False
 
     def looks_at(self, dialect: Dialect | None) -> bool:
         """Whether the rule is about files of that dialect; None is a file whose dialect was left open."""
@@ -79,6 +81,15 @@ def rule(severity: Severity, *, needs: Ability | None = None, even_refused: bool
 
     def make(check: Check) -> Rule:
         return Rule(_name(check), severity, _manual(check), needs, check=check, even_refused=even_refused)
+
+    return make
+
+
+def rule_of_others(severity: Severity) -> Callable[[Check], Rule]:
+    """Make a rule of a function over a file that is no prompt."""
+
+    def make(check: Check) -> Rule:
+        return Rule(_name(check), severity, _manual(check), check=check, of_others=True)
 
     return make
 

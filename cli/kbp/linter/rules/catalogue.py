@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kbp.diagnostics import Finding, Severity
+from kbp.dialects import SKILL
 from kbp.files import PromptFile, stem
 from kbp.library import colliding
-from kbp.linter.rules.base import found_in_reading, rule, rule_across
+from kbp.linter.rules.base import found_in_reading, rule, rule_across, rule_of_others
+from kbp.search import PROMPT_FOLDERS
 
 
 @rule_across(Severity.ERROR)
@@ -128,3 +130,33 @@ def document_in_prompts(file: PromptFile) -> Iterator[Finding]:
     if is_document(file):
         message = f"`{file.place.path.name}` lies among prompts, and is offered as one"
         yield Finding(file.document.lines.span(1), message, "move it, or name it in .kbpignore")
+
+
+@rule_of_others(Severity.INFO)
+def not_a_prompt(file: PromptFile) -> Iterator[Finding]:
+    """An agent, chat mode or instructions file is no prompt.
+
+    It is not served as one, and nothing else is said of it. In a folder of prompts it is a warning: Claude Code offers
+    every Markdown file below `commands` as a command.
+
+    Bad `prompts/reviewer.agent.md`:
+
+        ---
+        description: Reviews changes
+        ---
+        You review changes.
+
+    Good `prompts/review.md`:
+
+        ---
+        description: Review a change
+        arguments:
+        - name: change
+        ---
+        Review {{ change }}.
+    """
+    if file.detection.why != SKILL:
+        among_prompts = PROMPT_FOLDERS.intersection(file.place.relative.parts[:-1])
+        severity = Severity.WARNING if among_prompts else None
+        message = f"{file.detection.why}, which is no prompt and not served as one"
+        yield Finding(file.document.lines.span(1), message, "name its dialect (--dialect) if it is a prompt", severity)
