@@ -105,6 +105,15 @@ def test_a_sound_block_has_none(block: str) -> None:
     assert read(f"---\n{block}\n---\nbody\n".encode()).problems == ()
 
 
+def test_a_byte_order_mark_inside_the_block_is_a_character_like_any_other() -> None:
+    document = read("---\n\ufeffdescription: d\nmodel: a: b\n---\n".encode())
+    assert [document.text[each.span.start : each.span.end] for each in document.problems] == ["a: b"]
+    document = read("---\n\ufeffdescription: d\nmodel: m\n---\n".encode())
+    entry = document.frontmatter["model"]
+    assert document.text[entry.key_span.start : entry.key_span.end] == "model"
+    assert list(document.frontmatter) == ["\ufeffdescription", "model"]
+
+
 def test_other_line_ends_of_yaml_are_characters_like_any_other() -> None:
     document = read("---\ndescription: a\u2028b\x85c: d\n---\n".encode())
     assert [problem.rule for problem in document.problems] == ["unquoted-value"]

@@ -7,7 +7,7 @@ from kbp.dialects.copilot import DIALECT as COPILOT
 from kbp.dialects.kb import DIALECT as KB
 from kbp.document import read
 from kbp.model import Template
-from kbp.renderer import MissingArguments, fill, render
+from kbp.renderer import MissingArguments, TooLarge, fill, render
 
 
 def kb_template() -> Template:
@@ -32,6 +32,16 @@ def test_each_piece_says_where_its_text_came_from() -> None:
         ("|", "text"),
         ("3", "given"),
     ]
+
+
+def test_a_body_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "---\narguments:\n- name: x\n  default: " + "y" * 1000 + "\n---\n" + "{{ x }}" * 1000
+    parsed = KB.parse(read(text.encode()))
+    assert parsed.template is not None
+    assert len(render(parsed.template, {})[0].content["text"]) == 1_000_000
+    monkeypatch.setattr("kbp.renderer.MAX_FILLED", 999_999)
+    with pytest.raises(TooLarge):
+        render(parsed.template, {})
 
 
 def test_the_plugin_root_is_the_library_in_the_template_and_never_in_a_value() -> None:

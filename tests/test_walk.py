@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from conftest import Tree
 
-from kbp.walk import Walk
+from kbp.walk import Walk, link_fault
 
 
 def files(walk: Walk) -> list[str]:
@@ -82,6 +82,10 @@ def test_links_that_lead_nowhere_in_a_loop_or_out_are_named(
         ("self.md", "a symbolic link in a loop"),
         ("up", "a symbolic link that leads back to a folder above it"),
     ]
+
+
+def test_a_link_that_goes_away_while_it_is_named_is_no_trouble(tmp_path: Path) -> None:
+    assert link_fault(str(tmp_path / "never-there.md"), tmp_path) == "a symbolic link that leads nowhere (it is gone)"
 
 
 def test_folders_that_link_to_one_another_end(tree: Tree) -> None:

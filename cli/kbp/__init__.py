@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kbp.files import PromptFile
     from kbp.library import NotFound
     from kbp.model import Argument, Message, Placeholder, Prompt, Template
-    from kbp.renderer import MissingArguments, Refused, UnknownArguments
+    from kbp.renderer import MissingArguments, Refused, TooLarge, UnknownArguments
     from kbp.text import Position, Problem, Span
 
 __version__ = "0.1.0"
@@ -47,6 +47,7 @@ __all__ = [
     "Severity",
     "Span",
     "Template",
+    "TooLarge",
     "UnknownArguments",
     "__version__",
     "lint",
@@ -62,7 +63,7 @@ _HOMES = {
     "kbp.files": ("PromptFile",),
     "kbp.library": ("NotFound",),
     "kbp.model": ("Argument", "Message", "Placeholder", "Prompt", "Template"),
-    "kbp.renderer": ("MissingArguments", "Refused", "UnknownArguments"),
+    "kbp.renderer": ("MissingArguments", "Refused", "TooLarge", "UnknownArguments"),
     "kbp.text": ("Position", "Problem", "Span"),
 }
 
@@ -123,6 +124,7 @@ def render(
         Refused: the file is no prompt, or does not become one.
         MissingArguments: required arguments have no value.
         UnknownArguments: the prompt has no arguments of these names.
+        TooLarge: the result would be no prompt.
         TypeError: a value is not text.
     """
     from kbp import files, renderer

@@ -26,8 +26,8 @@ _KNOWN_TAGS = frozenset(
         *("merge", "seq", "map", "omap", "pairs", "set"),
     )
 )
-# YAML 1.1 takes these for line ends too; in a prompt file a line ends at LF, CRLF or CR alone.
-_OTHER_LINE_ENDS = "\x85\u2028\u2029"
+# YAML 1.1 takes the first three for line ends, where a prompt file has LF, CRLF and CR alone, and drops the last.
+_MISREAD = "\x85\u2028\u2029\ufeff"
 
 
 class TooDeep(Exception):
@@ -55,7 +55,7 @@ class Block:
 
 def block(source: str, shift: int) -> Block:
     """The block `source`, which starts at character `shift` of its file."""
-    found = [character for character in _OTHER_LINE_ENDS if character in source]
+    found = [character for character in _MISREAD if character in source]
     if not found:
         return Block(source, shift)
     unused = (code for code in range(0xE000, 0xF8FF) if chr(code) not in source)

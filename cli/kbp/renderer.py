@@ -9,6 +9,9 @@ from kbp import words
 from kbp.model import Argument, Kind, Message, Placeholder, Template
 from kbp.text import Problem
 
+# A default of a mebibyte in a body of a million placeholders would fill any memory.
+MAX_FILLED = 256 * 1024 * 1024
+
 Origin = Literal["text", "given", "default", "not given", "appended", "plugin root", "unescaped", "as written"]
 
 
@@ -26,6 +29,13 @@ class UnknownArguments(ValueError):
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__("unknown arguments: " + ", ".join(names))
         self.names = names
+
+
+class TooLarge(ValueError):
+    """The filled body would have more than MAX_FILLED characters."""
+
+    def __init__(self) -> None:
+        super().__init__(f"the filled body has more than {MAX_FILLED // 1024 // 1024} million characters")
 
 
 class Refused(ValueError):
@@ -56,6 +66,7 @@ def fill(template: Template, values: Mapping[str, str | None], library: str | No
 
     Raises:
         MissingArguments: a required argument has no value.
+        TooLarge: the result would be no prompt.
     """
     given = {argument.name: value for argument in template.arguments if (value := values.get(argument.name))}
     missing = tuple(argument for argument in template.arguments if argument.required and argument.name not in given)
@@ -83,7 +94,13 @@ class _Filling:
         self.free_text = given.get(template.free_text or "", "")
 
     def pieces(self) -> tuple[Piece, ...]:
-        pieces = [Piece(part, "text") if isinstance(part, str) else self.piece(part) for part in self.template.body]
+        pieces: list[Piece] = []
+        size = 0
+        for part in self.template.body:
+            pieces.append(Piece(part, "text") if isinstance(part, str) else self.piece(part))
+            size += len(pieces[-1].text)
+            if size > MAX_FILLED:
+                raise TooLarge
         if self.template.append is not None and self.free_text and not any(map(self.shows_free_text, pieces)):
             pieces.append(Piece(self.template.append + self.free_text, "appended"))
         return tuple(pieces)

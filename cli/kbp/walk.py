@@ -112,12 +112,20 @@ def link_fault(path: str, boundary: Path) -> str | None:
     try:
         target = os.path.realpath(path, strict=True)
     except FileNotFoundError:
-        return f"a symbolic link that leads nowhere ({os.readlink(path)})"  # noqa: PTH115 (a path of bytes that are not UTF-8)
+        return f"a symbolic link that leads nowhere ({_target(path)})"
     except OSError:
         return "a symbolic link in a loop"
     if not Path(target).is_relative_to(os.path.realpath(boundary)):
-        return f"a symbolic link that leads out of the root ({os.readlink(path)})"  # noqa: PTH115
+        return f"a symbolic link that leads out of the root ({_target(path)})"
     return None
+
+
+def _target(path: str) -> str:
+    """What the link says, as long as it is there."""
+    try:
+        return os.readlink(path)  # noqa: PTH115 (a Path would lose what the link says)
+    except OSError:
+        return "it is gone"
 
 
 def _is_hidden(name: str, is_folder: bool) -> bool:

@@ -16,7 +16,7 @@ from kbp.display import pad, safe_line, width
 from kbp.files import PromptFile
 from kbp.model import Argument, Template
 from kbp.output.diagnostics import counted
-from kbp.renderer import MissingArguments, Piece
+from kbp.renderer import MissingArguments, Piece, TooLarge
 from kbp.values import Values
 
 
@@ -82,6 +82,8 @@ def filled(file: PromptFile, template: Template, values: Values, command: Sequen
         if missing:
             raise _missing(missing, values, command) from None
         raise Stop(values.faults) from None
+    except TooLarge as error:
+        raise Stop([*values.faults, f"{command[0]} cannot be rendered: {error}"]) from None
     if values.faults:
         raise Stop(values.faults)
     return pieces

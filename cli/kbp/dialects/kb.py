@@ -22,7 +22,8 @@ from kbp.model import Argument, Kind, Placeholder, Template
 from kbp.text import Problem, Span, squeeze
 
 # Looking for the nearest name takes its time: a file with more of either was not written by a person.
-_MAX_SUGGESTIONS = 200
+_MAX_SUGGESTIONS = 50
+_MAX_SUGGESTED = 60
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACEHOLDER = r"\{(?P<placeholder>\{\s*+(?P<name>[A-Za-z_][A-Za-z0-9_]*+)\s*+\}\})"
 _SCANNER = scanner(_PLACEHOLDER)
@@ -57,13 +58,18 @@ def _undeclared(body: tuple[str | Placeholder, ...], declared: list[str]) -> Ite
         if isinstance(part, Placeholder) and part.name is not None and part.name not in known:
             known.add(part.name)
             suggestions -= 1
-            near = difflib.get_close_matches(part.name, declared[:_MAX_SUGGESTIONS], n=1) if suggestions >= 0 else []
+            near = _nearest(part.name, declared) if suggestions >= 0 else []
             help = (
                 f"`{near[0]}` is declared; did you mean `{{{{ {near[0]} }}}}`?"
                 if near
                 else "declare it under `arguments`"
             )
             yield Problem("undeclared-placeholder", part.span, f"`{part.raw}` is not declared", help)
+
+
+def _nearest(name: str, declared: list[str]) -> list[str]:
+    candidates = [each for each in declared[:_MAX_SUGGESTIONS] if len(each) <= _MAX_SUGGESTED]
+    return difflib.get_close_matches(name, candidates, n=1) if len(name) <= _MAX_SUGGESTED else []
 
 
 def _arguments(document: Document, problems: list[Problem]) -> list[Argument]:
