@@ -54,6 +54,7 @@ WRONG = [
     "lint ../library-broken/prompts/SKILL.md ../library-broken/prompts/rules.md",
     "render debug -a app=x -o no/such/folder/f",
     "render debug -a app=x -o prompts",
+    "render debug -a app=x -o " + "x" * 300,
 ]
 
 
@@ -385,6 +386,13 @@ def test_maps_add_up_and_one_name_in_two_of_them_is_twice(kbp: Kbp, tree: Tree) 
     result = kbp("render", "prompts/a.md", "--args", "1.yaml", "--args", "1.yaml", cwd=top)
     assert (result.code, result.err) == (2, "error: x is given twice by --args 1.yaml: give it once\n")
     assert kbp("render", "prompts/a.md", "--line", "a", "--line", "b", cwd=top).code == 2
+
+
+def test_output_to_a_link_in_a_loop_is_told(kbp: Kbp, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    result = kbp("render", LIBRARY / "prompts/principles.md", "-o", "loop", cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error: -o loop: ")
 
 
 def test_output_to_a_dash_is_stdout(kbp: Kbp, tmp_path: Path) -> None:

@@ -55,6 +55,12 @@ def test_an_ignore_file_with_a_pattern_that_is_none_ignores_nothing(tree: Tree) 
     assert files(Walk(top, top)) == ["a.md"]
 
 
+def test_an_ignore_file_that_is_a_pipe_or_a_folder_is_not_read(tree: Tree) -> None:
+    top = tree({"a.md": "", "sub/.gitignore/x": ""})
+    os.mkfifo(top / ".gitignore")
+    assert files(Walk(top, top)) == ["a.md"]
+
+
 def test_links_inside_the_root_are_followed(tree: Tree) -> None:
     top = tree({"real/a.md": "", "b.md": ""})
     (top / "link.md").symlink_to("b.md")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+_MAX_MANIFEST = 16 * 1024 * 1024
 PLUGIN_MANIFESTS = (".claude-plugin/plugin.json", "plugin.json")
 MARKETPLACES = (
     ".claude-plugin/marketplace.json",
@@ -133,7 +134,8 @@ def _exists(path: Path) -> bool:
 
 def _object(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_bytes())
+        with path.open("rb") as file:
+            content = json.loads(file.read(_MAX_MANIFEST))
     except (OSError, ValueError, RecursionError) as error:
         raise ManifestFault(path, f"not read: {error}") from error
     if not isinstance(content, dict):

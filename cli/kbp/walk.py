@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 SHOWN_DOT_FOLDERS = frozenset({".github", ".claude", ".agents"})
+_MAX_IGNORE_FILE = 1024 * 1024
 IGNORE_FILES = (".gitignore", ".kbpignore")
 
 
@@ -157,7 +158,11 @@ def _of_folder(folder: str, names: set[str]) -> Iterator[_Ignores]:
             from pathspec import GitIgnoreSpec
 
             try:
-                lines = (Path(folder) / name).read_text(encoding="utf-8", errors="replace").splitlines()
+                path = Path(folder) / name
+                if not path.is_file():  # a pipe would never end
+                    continue
+                with path.open("rb") as file:
+                    lines = file.read(_MAX_IGNORE_FILE).decode(errors="replace").splitlines()
                 yield _Ignores(folder, GitIgnoreSpec.from_lines(lines))
             except (OSError, ValueError):  # a pattern that is none, or a file that went away: it ignores nothing
                 continue

@@ -98,6 +98,6 @@ def _put(text: str, output: Path | None, *, is_text: bool, console: Console) -> 
     try:
         write_whole(output, text.encode())
     except FileNotFoundError:
-        raise Stop(f"-o {output}: there is no folder '{output.parent}'") from None
-    except OSError as error:
+        raise Stop(f"-o {output}: the folder it should go to is not there") from None
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a link in a loop, up to Python 3.12
         raise Stop(f"-o {output}: {said_of(error)}") from None
