@@ -9,6 +9,7 @@ import pytest
 from conftest import BROKEN, LIBRARY, Golden, Kbp, Tree
 
 from kbp import __version__
+from kbp.__main__ import main
 
 PROMPT = "---\ndescription: d\n---\nbody\n"
 
@@ -99,6 +100,17 @@ def test_an_interrupt_is_130_and_silent(kbp: Kbp, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("kbp.commands.lint.run.lint", interrupted)
     result = kbp("lint", LIBRARY)
     assert (result.code, result.out, result.err.strip()) == (130, "", "")
+
+
+def test_an_interrupt_before_the_command_runs_is_130_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kbp.app.run", interrupted)
+    monkeypatch.setattr("sys.argv", ["kbp", "lint"])
+    with pytest.raises(SystemExit) as leaving:
+        main()
+    assert leaving.value.code == 130
 
 
 def test_options_of_every_command_may_stand_before_its_name(kbp: Kbp) -> None:

@@ -4,15 +4,20 @@ import sys
 
 from kbp import __version__
 
+LEFT = 130
+
 
 def main() -> None:
     """Run the command line. The version alone is answered without reading the rest of kbp."""
     if sys.argv[1:] in (["--version"], ["-V"]):
         sys.stdout.write(f"kbp {__version__}\n")
         return
-    from kbp.app import run
+    try:
+        from kbp.app import run
 
-    sys.exit(run(sys.argv[1:]))
+        sys.exit(run(sys.argv[1:]))
+    except KeyboardInterrupt:  # while kbp itself is still being read
+        sys.exit(LEFT)
 
 
 if __name__ == "__main__":
