@@ -205,18 +205,30 @@ class Roots:
 
     def marked(self, folder: Path) -> Path | None:
         """The nearest folder with a marker, from `folder` upwards."""
-        if folder not in self._known:
-            above = folder.parent if folder != folder.parent else None
-            self._known[folder] = folder if has_marker(folder) else self.marked(above) if above else None
-        return self._known[folder]
+        below: list[Path] = []
+        found: Path | None = None
+        for each in (folder, *folder.parents):
+            if each in self._known:
+                found = self._known[each]
+                break
+            below.append(each)
+            if has_marker(each):
+                found = each
+                break
+        self._known.update(dict.fromkeys(below, found))
+        return found
 
 
 def has_marker(folder: Path) -> bool:
     """Whether a project or plugin starts at the folder."""
-    if any((folder / marker).exists() for marker in MARKERS):
+    if any(os.path.exists(folder / marker) for marker in MARKERS):
         return True
+    settings = folder / "pyproject.toml"
     try:
-        text = (folder / "pyproject.toml").read_text(encoding="utf-8", errors="replace")
+        if not os.path.isfile(settings):
+            return False
+        with settings.open("rb") as file:
+            text = file.read(documents.MAX_FILE).decode(errors="replace")
     except OSError:
         return False
     return any(line.strip().startswith(("[tool.kbp]", "[tool.kbp.")) for line in text.splitlines())

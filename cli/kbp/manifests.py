@@ -1,6 +1,7 @@
 """What plugin manifests and marketplaces declare: plugins by their folders, commands by their paths."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -55,7 +56,7 @@ def plugin_commands(folder: Path) -> Declared | None:
         ManifestFault: the manifest is not JSON of the right shape.
     """
     for name in PLUGIN_MANIFESTS:
-        if (folder / name).is_file():
+        if os.path.isfile(folder / name):
             return _declared(_object(folder / name), folder / name, folder)
     return None
 
@@ -66,7 +67,7 @@ def marketplace_plugins(folder: Path) -> tuple[list[PluginEntry], list[tuple[Pat
     Raises:
         ManifestFault: the marketplace is not JSON of the right shape.
     """
-    path = next((folder / name for name in MARKETPLACES if (folder / name).is_file()), None)
+    path = next((folder / name for name in MARKETPLACES if os.path.isfile(folder / name)), None)
     if path is None:
         return [], []
     plugins = _object(path).get("plugins")
@@ -100,9 +101,13 @@ def _source(folder: Path, entry: object) -> Path | str | None:
         return None
     relative = PurePosixPath(source)
     target = folder / relative
-    if relative.is_absolute() or ".." in relative.parts or not target.resolve().is_relative_to(folder.resolve()):
+    if (
+        relative.is_absolute()
+        or ".." in relative.parts
+        or not Path(os.path.realpath(target)).is_relative_to(os.path.realpath(folder))
+    ):
         return f"plugin {name!r}: its source {source!r} leads out of the marketplace"
-    return target if target.is_dir() else f"plugin {name!r}: its source {source!r} is not there"
+    return target if os.path.isdir(target) else f"plugin {name!r}: its source {source!r} is not there"
 
 
 def _declared(manifest: Mapping[str, Any], path: Path, plugin: Path) -> Declared | None:

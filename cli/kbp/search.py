@@ -190,7 +190,7 @@ def find_beside(folder: Path, search: Search) -> None:
     """The prompts in the conventional folders of a folder that is no project: nothing else of it is walked."""
     search.looked_in.append(folder)
     for name in ("prompts", ".github/prompts", "commands", ".claude/commands"):
-        if (folder / name).is_dir():
+        if os.path.isdir(folder / name):
             walk = Walk(folder / name, folder)
             search.pass_over(walk, folder)
             for path in walk.files:
@@ -247,11 +247,11 @@ def find_paths(paths: Iterable[str], given_root: Path | None, search: Search) ->
             continue
         for match in matches:
             fault = (
-                link_fault(str(match), _root_of(match, given_root)) if match != path and match.is_symlink() else None
+                link_fault(str(match), _root_of(match, given_root)) if match != path and os.path.islink(match) else None
             )
             if fault:
                 search.skipped.append(Skipped(match, fault))
-            elif match.is_dir():
+            elif os.path.isdir(match):
                 find_in_folder(match, given_root, search)
             else:
                 _find_file(match, around, search, faults)
@@ -264,9 +264,18 @@ def _root_of(path: Path, given_root: Path | None) -> Path:
 
 
 def _matching(text: str) -> list[Path]:
-    """The paths that a glob matches."""
-    matches = glob.glob(text, recursive=True) if glob.has_magic(text) else []  # noqa: PTH207 (absolute patterns)
-    return sorted(Path(os.path.abspath(match)) for match in matches)  # noqa: PTH100
+    """The paths that a glob matches. `**` does not go through links, and a star matches no hidden file."""
+    if not glob.has_magic(text):
+        return []
+    pattern = Path(text)
+    base = Path(pattern.anchor) if pattern.is_absolute() else Path()
+    written = set(pattern.parts)
+    try:
+        matches = list(base.glob(str(pattern.relative_to(base) if pattern.is_absolute() else pattern)))
+    except (OSError, ValueError, NotImplementedError, RecursionError):
+        return []
+    shown_ones = (each for each in matches if not any(part[0] == "." for part in each.parts if part not in written))
+    return sorted({Path(os.path.abspath(each)) for each in shown_ones})  # noqa: PTH100
 
 
 def _unmarked_root(path: Path, named: Path | None) -> Path:
@@ -282,11 +291,11 @@ def _unmarked_root(path: Path, named: Path | None) -> Path:
 
 
 def _has_manifest(folder: Path) -> bool:
-    return (folder / ".claude-plugin" / "plugin.json").is_file()
+    return os.path.isfile(folder / ".claude-plugin" / "plugin.json")
 
 
 def _find_file(path: Path, around: Surroundings, search: Search, faults: list[str]) -> None:
-    reason = link_fault(str(path), path.parent) if path.is_symlink() and not path.exists() else None
+    reason = link_fault(str(path), path.parent) if os.path.islink(path) and not os.path.exists(path) else None
     if reason:
         faults.append(f"{shown(path)} is {reason}")
         return
@@ -307,7 +316,7 @@ def _no_such_path(text: str) -> str:
 def find_in_user_folders(search: Search) -> None:
     """The prompts of the user's own folders."""
     for folder, root, is_editors in settings.user_folders():
-        if folder.is_dir():
+        if os.path.isdir(folder):
             walk = Walk(folder, root)
             search.pass_over(walk, root)
             search.looked_in.append(folder)

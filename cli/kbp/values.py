@@ -130,7 +130,13 @@ class Values:
         if len(self.faults) > before:
             self.attempted.update(argument.name for argument in self.arguments)
         for name, value in found:
-            if self._is_known(name, label) and value is not None and self._sources.get(name) in (None, label):
+            is_text = value is None or self._is_utf8(f"{label}: {name}", value)
+            if (
+                self._is_known(name, label)
+                and value is not None
+                and is_text
+                and self._sources.get(name) in (None, label)
+            ):
                 self._give(name, value, label)
         self._accepted.append((None, ["--args", path]))
 

@@ -1,6 +1,7 @@
 """A folder walked: its files in order, ignored ones left out, links followed as far as the root goes."""
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,7 +96,7 @@ class Walk:
             return entry.is_dir()
         reason = link_fault(entry.path, self.boundary)
         target = os.path.realpath(entry.path)
-        is_folder = Path(target).is_dir()
+        is_folder = os.path.isdir(target)
         if reason is None and is_folder and target in above:
             reason = "a symbolic link that leads back to a folder above it"
         if reason is not None:
@@ -145,11 +146,11 @@ def _is_ignored(path: str, is_folder: bool, ignores: Sequence[_Ignores]) -> bool
 def _from_above(top: Path) -> Iterator[_Ignores]:
     """The ignore files of the folders above, from the repository's root down."""
     above = list(top.parents)
-    roots = [at for at, folder in enumerate(above) if (folder / ".git").exists()]
-    if (top / ".git").exists() or not roots:
+    roots = [at for at, folder in enumerate(above) if os.path.exists(folder / ".git")]
+    if os.path.exists(top / ".git") or not roots:
         return
     for folder in reversed(above[: roots[0] + 1]):
-        yield from _of_folder(str(folder), {name for name in IGNORE_FILES if (folder / name).is_file()})
+        yield from _of_folder(str(folder), {name for name in IGNORE_FILES if os.path.isfile(folder / name)})
 
 
 def _of_folder(folder: str, names: set[str]) -> Iterator[_Ignores]:
@@ -159,10 +160,14 @@ def _of_folder(folder: str, names: set[str]) -> Iterator[_Ignores]:
 
             try:
                 path = Path(folder) / name
-                if not path.is_file():  # a pipe would never end
+                if not os.path.isfile(path):
                     continue
                 with path.open("rb") as file:
                     lines = file.read(_MAX_IGNORE_FILE).decode(errors="replace").splitlines()
                 yield _Ignores(folder, GitIgnoreSpec.from_lines(lines))
-            except (OSError, ValueError):  # a pattern that is none, or a file that went away: it ignores nothing
+            except (
+                OSError,
+                ValueError,
+                re.error,
+            ):  # no pattern, or no file any more: it ignores nothing
                 continue

@@ -1,7 +1,6 @@
 """The one prompt that a person names on the command line."""
 
 import os
-from pathlib import Path
 
 from kbp.commands.console import TO_REPORT, Console, Stop
 from kbp.commands.options import STDIN, Sources, tell_files
@@ -38,7 +37,7 @@ def _is_path(name: str) -> bool:
 def _by_path(name: str, sources: Sources, console: Console) -> PromptFile:
     if name == STDIN:
         return sources.from_stdin(console)
-    if Path(name).is_dir():
+    if os.path.isdir(name):
         raise Stop(f"'{name}' is a folder: name one of its files, or look in it with -p {name}")
     try:
         return sources.load(sources.find_named([name])).files[0]

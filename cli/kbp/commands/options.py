@@ -5,6 +5,7 @@ import dataclasses
 import difflib
 import functools
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -94,7 +95,7 @@ class Reading:
         faults = bad_choice("--dialect", self.dialect, dialects.names())
         if self.stdin_filename is not None and not reads_stdin:
             faults.append("--stdin-filename names the file read from stdin: give - as a path too")
-        if self.root is not None and not self.root.is_dir():
+        if self.root is not None and not os.path.isdir(self.root):
             faults.append(f"--root {self.root}: there is no such folder")
         if self.library is not None and (
             not self.library or self.library != self.library.strip() or "/" in self.library
@@ -112,7 +113,9 @@ class Reading:
     @property
     def given_root(self) -> Path | None:
         """The root that was asked for, as an absolute path; None too when it is no folder (a fault of its own)."""
-        return Path.cwd() / self.root if self.root is not None and self.root.is_dir() else None
+        if self.root is None or not os.path.isdir(self.root):
+            return None
+        return Path(os.path.abspath(self.root))  # noqa: PTH100 (resolve() would follow links)
 
     def load(self, search: Search, stdin: PromptFile | None = None) -> Library:
         """The files that a search found, and the one on stdin when there is one."""

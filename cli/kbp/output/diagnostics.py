@@ -10,6 +10,7 @@ from kbp.output.style import styled
 
 _TAB = "    "
 _MAX_CELLS = 160
+_MAX_SIGNS = 400
 
 
 def full(report: Report, color: bool = False) -> str:
@@ -79,6 +80,10 @@ def _snippet(diagnostic: Diagnostic) -> tuple[str, str]:
     text = diagnostic.lines.line(start.line)
     last = end.column - 1 if end.line == start.line else len(text)
     before, marked, after = text[: start.column - 1], text[start.column - 1 : last], text[last:]
+    # A line may be long and hold many findings: only what is shown of it is looked at.
+    is_cut = len(before) > _MAX_SIGNS
+    before, marked, after = before[-_MAX_SIGNS:], marked[:_MAX_SIGNS], after[:_MAX_SIGNS]
+    before = "…" + before if is_cut else before
     before, marked, after = _cut_before(_visible(before)), _visible(marked), _visible(after)
     marked = fit(marked, _MAX_CELLS)
     line = fit(before + marked + after, _MAX_CELLS + width(before) + width(marked))
