@@ -40,7 +40,7 @@ class Given:
     ] = None
     defaults: Annotated[bool, typer.Option("--defaults", help="Take every default without asking.")] = False
 
-    def values(self, template: Template, words: Sequence[str], values: Values) -> Values:
+    def values(self, words: Sequence[str], values: Values) -> Values:
         """All values of these options and of the words, taken in the order of their strength."""
         values.assign(self.arg or [])
         values.assign(self.raw_arg or [], as_is=True)

@@ -50,7 +50,7 @@ def render(
     with collecting(faults):
         file, template = choose(name, sources, console)
     values = values_for(template, console, faults, f"the prompt file {STDIN}" if takes_stdin else None)
-    given.values(template, words or [], values)
+    given.values(words or [], values)
     folder = ["-C", str(console.directory)] if console.directory else []
     pieces = filled(file, template, values, [name, *spelt(sources), *folder])
     rendered = Rendered(template.description, renderer.messages(pieces))
