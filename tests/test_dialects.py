@@ -38,6 +38,10 @@ def kinds(dialect: Dialect, body: str, frontmatter: str = "") -> list[tuple[Kind
         ("a.md", "---\narguments: x y\n---\n", "claude", "arguments are names"),
         ("a.md", "---\narguments: [{name: x}]\n---\n", "kb", "arguments are objects"),
         ("a.md", "---\narguments: []\n---\n$0", "claude", "placeholder $0"),
+        ("a.md", "---\narguments: [[x]]\n---\n${input:x}", "copilot", "placeholder ${input:x}"),
+        ("a.md", "---\narguments: [x, [y]]\n---\n", "kb", "nothing says otherwise"),
+        ("a.md", "---\narguments: [x, 3, null]\n---\n", "claude", "arguments are names"),
+        ("a.md", "{{\u00a0x }}", "kb", "nothing says otherwise"),
         ("a.md", "${input:x} {{ y }}", "kb", "placeholder {{ y }}"),
         ("a.md", "$ARGUMENTS ${input:x}", "copilot", "placeholder ${input:x}"),
         ("a.md", "\\$ARGUMENTS $5.00 $x \\$0", "kb", "nothing says otherwise"),
@@ -90,6 +94,14 @@ SCANS = [
     # dialect, frontmatter, body, the placeholders
     (KB, "arguments: [{name: x}]", "{{ x }}{{{x}}}", [(NAMED, "{{ x }}"), (NAMED, "{{x}}")]),
     (KB, "", "$0 ${input:x}", []),
+    (KB, "", "{{\u00a0x}} {{ x\u00a0}} {{\vx}} {{\x1cx}} {{\x85x}} {{\u2003x}}", []),
+    (
+        KB,
+        "arguments: [{name: x}]",
+        "{{\tx}} {{x\f}} {{\r\nx\n}}",
+        [(NAMED, "{{\tx}}"), (NAMED, "{{x\f}}"), (NAMED, "{{\r\nx\n}}")],
+    ),
+    (CLAUDE, "arguments: [' a', '\u00a0b']", "$ a $\u00a0b", [(NAMED, "$ a"), (NAMED, "$\u00a0b")]),
     (
         COPILOT,
         "",
@@ -187,6 +199,13 @@ def test_an_index_of_thousands_of_digits_is_past_the_end() -> None:
     (placeholder,) = template(CLAUDE, "$" + "9" * 5000).placeholders
     assert placeholder.index is not None
     assert placeholder.index > 10**8
+
+
+def test_names_that_hold_dollars_cost_no_more_than_a_file_is_worth() -> None:
+    name = "a" + "$a" * 5000
+    parsed = CLAUDE.parse(read(f"---\narguments: ['{name}b']\n---\n{'$a' * 20000}".encode()))
+    assert [problem.rule for problem in parsed.problems] == ["too-large"]
+    assert kinds(CLAUDE, f"${name} $a", f"arguments: ['{name}']") == [(NAMED, f"${name}")]
 
 
 def test_a_repeated_claude_name_is_published_once_and_remarked() -> None:

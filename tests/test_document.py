@@ -30,6 +30,10 @@ def test_a_file_is_frontmatter_and_body() -> None:
         (" ---\nx: 1\n---\nbody", "---\nx: 1\n---\nbody"),
         ("---\n\nwords\n", "---\n\nwords\n"),
         ("---", "---"),
+        ("---\n  key: v\n", "---\n  key: v\n"),
+        ("---\n \t\n\t'key': v\n", "---\n \t\n\t'key': v\n"),
+        ("---\n\fkey: v\n", "---\n\fkey: v\n"),
+        ("---\n'a\nb': v\n", "---\n'a\nb': v\n"),
         ("---\nx: 1\n---\n---\ny: 2\n---\n", "---\ny: 2\n---\n"),
     ],
 )
@@ -48,6 +52,8 @@ def test_the_body_is_what_stands_below_the_closing_dashes(text: str, body: str) 
         (b"---\nx: 1\n ---\nbody", "unclosed-frontmatter"),
         (b"---\n\n\nkey: v\n", "unclosed-frontmatter"),
         (b"---\n'a key': v\n", "unclosed-frontmatter"),
+        (b"---\r\n \t\r\nkey:\r\n", "unclosed-frontmatter"),
+        (b"---\rkey:", "unclosed-frontmatter"),
         (b"x" * (MAX_FILE + 1), "too-large"),
         (b"---\nx: " + b"y" * 1024 * 1024 + b"\n---\n", "too-large"),
     ],
@@ -73,11 +79,22 @@ def test_spans_count_characters_of_the_file() -> None:
     [
         ("010", "010"), ("12:30", "12:30"), ("2.50", "2.50"), ("1_000", "1_000"), ("true", "true"),
         ("2026-01-01", "2026-01-01"), ("'q  q'", "q  q"), ('"a\\nb"', "a\nb"), ("null", None), ("~", None), ("", None),
-        ("!!str", ""), ("[a]", None), ("{a: b}", None),
+        ("!!str", ""), ("[a]", None), ("{a: b}", None), ("!!null foo", "foo"), ("!!null", None), ("!!str null", "null"),
     ],
 )  # fmt: skip
 def test_a_value_is_the_text_its_author_wrote(written: str, text: str | None) -> None:
     assert read(f"---\nx: {written}\n---\n".encode()).frontmatter["x"].value.text == text
+
+
+@pytest.mark.parametrize(
+    ("written", "boolean"),
+    [
+        ("true", True), ("Yes", True), ("ON", True), ("false", False), ("no", False), ("Off", False), ("!!bool yes", True),
+        ("!!bool maybe", None), ("!!str yes", None), ("'yes'", None), ("tRUE", None), ("y", None), ("1", None),
+    ],
+)  # fmt: skip
+def test_a_boolean_is_one_of_the_words_of_yaml(written: str, boolean: bool | None) -> None:
+    assert read(f"---\nx: {written}\n---\n".encode()).frontmatter["x"].value.boolean is boolean
 
 
 def test_of_two_equal_keys_the_later_counts_and_both_are_there() -> None:

@@ -16,7 +16,8 @@ MAX_FRONTMATTER = 1024 * 1024
 
 _OPENING = re.compile(r"---[ \t]*(?:\r\n|\r|\n)")
 _CLOSING = re.compile(r"[\r\n]---[ \t]*(?:\r\n|\r|\n|\Z)")
-_KEY = re.compile(r"[A-Za-z_][\w-]*[ \t]*:(?:[ \t]|$)|\"[^\"]*\"[ \t]*:(?:[ \t]|$)|'[^']*'[ \t]*:(?:[ \t]|$)")
+_KEY = re.compile(r"(?:[A-Za-z_][\w-]*|\"[^\"\r\n]*\"|'[^'\r\n]*')[ \t]*:(?=[ \t\r\n]|\Z)")
+_BLANK_LINES = re.compile(r"(?:[ \t]*+(?:\r\n|\r|\n))*+")
 _WHITE = re.compile(f"[{WHITE}]*")
 
 
@@ -100,9 +101,8 @@ def _split(text: str, max_frontmatter: int) -> Document:
         return without
     closing = _CLOSING.search(text, opening.end() - 1)
     if not closing:
-        first = text[_first_character(text, opening.end()) :]
-        line = re.split(r"[\r\n]", first, maxsplit=1)[0]
-        if not _KEY.match(line):
+        blank = _BLANK_LINES.match(text, opening.end())
+        if not _KEY.match(text, blank.end() if blank else opening.end()):
             return without
         message = "the frontmatter is opened here and never closed"
         help = "close it with a line of three dashes, starting in column 1"

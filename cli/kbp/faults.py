@@ -17,9 +17,9 @@ MAX_EXPLAINED = 64 * 1024
 _MAX_TRIALS = 20
 
 _KEY_LINE = re.compile(
-    r"(?P<lead>[ \t]*(?:-[ ]+)*)(?P<key>[\w.$-]+|\"[^\"]*\"|'[^']*')[ \t]*:[ \t]+(?P<value>\S.*?)[ \t]*$"
+    r"(?P<lead>[ \t]*(?:-[ ]+)*)(?P<key>[\w.$-]+|\"[^\"]*\"|'[^']*')[ \t]*:[ \t]+(?P<value>\S(?:.*[^ \t])?)[ \t]*$"
 )
-_KEY_ALONE = re.compile(r"[ \t]*(?:-[ ]+)*(?:[^\s:#][^:#]*|\"[^\"]*\"|'[^']*')[ \t]*:(?:[ \t]|$)")
+_KEY_ALONE = re.compile(r"[ \t]*(?:-[ ]+)*(?:[^\s:#][^:#]*|(?:\"[^\"]*\"|'[^']*')[ \t]*):(?:[ \t]|$)")
 _LIST_KEYS = ("tools", "allowed-tools", "disallowed-tools", "arguments")
 _BLOCK_HEADER = re.compile(r"[|>][-+0-9]*(?:[ \t]+#.*)?$")
 _EQUATED = re.compile(r"[\w-]+[ \t]*=")

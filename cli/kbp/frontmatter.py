@@ -19,6 +19,14 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _YAML = "tag:yaml.org,2002:"
 _NULL, _BOOL, _MERGE = _YAML + "null", _YAML + "bool", _YAML + "merge"
+# A tag that is written out (`!!bool maybe`) does not make these of another text.
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOLEANS = {
+    spelling: meaning
+    for words, meaning in ((("true", "yes", "on"), True), (("false", "no", "off"), False))
+    for word in words
+    for spelling in (word, word.capitalize(), word.upper())
+}
 _KNOWN_TAGS = frozenset(
     _YAML + kind
     for kind in (
@@ -95,7 +103,7 @@ class Value:
     @property
     def is_null(self) -> bool:
         """Whether this is `null`, `~` or nothing at all: absent."""
-        return isinstance(self.node, yaml.ScalarNode) and self.node.tag == _NULL
+        return isinstance(self.node, yaml.ScalarNode) and self.node.tag == _NULL and self.node.value in _NULLS
 
     @property
     def is_plain(self) -> bool:
@@ -107,7 +115,7 @@ class Value:
         """What a plain true, false, yes, no, on or off says, in PyYAML's spellings; None for anything else."""
         if not self.is_plain or self.node.tag != _BOOL:
             return None
-        return str(self.node.value).lower() in ("true", "yes", "on")
+        return _BOOLEANS.get(self.node.value)
 
     @cached_property
     def items(self) -> tuple["Value", ...] | None:

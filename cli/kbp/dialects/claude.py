@@ -32,7 +32,7 @@ KEYS = frozenset(
 APPEND = "\n\nARGUMENTS: "
 
 _SCANNER = scanner(r"\$(?P<dollar>(?=[A0-9]))")
-_SCANNER_WITH_NAMES = scanner(r"\$(?P<dollar>(?=[^\s]))")
+_SCANNER_WITH_NAMES = scanner(r"\$(?P<dollar>)")
 _BUILT_IN = re.compile(r"\$(?:(?P<free>ARGUMENTS)(?:\[(?P<word>[0-9]+)\])?|(?P<index>[0-9]+)(?![A-Za-z0-9_]))")
 # What a placeholder can spell, and nobody means: the comma of a list, the dollar of the placeholder.
 _ODD_NAME = re.compile(r"[,$\s]")
@@ -47,6 +47,12 @@ _NOT_TEXT = re.compile(
 
 _Trie = dict[str, "_Trie"]
 _END = ""
+# Names that hold dollars can be compared with the same text over and over. No file that a person wrote comes near it.
+_MAX_COMPARED = 5_000_000
+
+
+class _TooManyComparisons(Exception):
+    pass
 
 
 def parse(document: Document) -> Parsed:
@@ -59,7 +65,12 @@ def parse(document: Document) -> Parsed:
     if problems:
         return Parsed(None, in_file_order(problems))
     positions = tuple(name for name, _ in names)
-    body = scan(document, _SCANNER_WITH_NAMES if names else _SCANNER, _reader(document.text, positions))
+    try:
+        body = scan(document, _SCANNER_WITH_NAMES if names else _SCANNER, _reader(document.text, positions))
+    except _TooManyComparisons:
+        message = "the declared names hold dollars, and the body repeats them too often: not read"
+        key = document.frontmatter["arguments"].key_span
+        return Parsed(None, (Problem("too-large", key, message, "give the arguments names without a dollar"),))
     first: dict[str, Span] = {}
     for name, span in names:
         if name in first:
@@ -113,11 +124,17 @@ def _is_text(value: Value) -> bool:
 def _reader(text: str, names: tuple[str, ...]) -> Callable[[re.Match[str]], Placeholder | None]:
     """What makes a placeholder of a dollar: declared names first, the longest of them, then the built-in ones."""
     trie = _trie(names)
+    left = 2 * len(text) + _MAX_COMPARED
 
     def read(match: re.Match[str]) -> Placeholder | None:
+        nonlocal left
         start = match.start()
         escaped = text[start - 1 : start] == "\\" and text[start - 2 : start - 1] != "\\"
-        found = _declared(text, start, trie) or _built_in(text, start)
+        end, compared = _declared(text, start, trie)
+        left -= compared
+        if left < 0:
+            raise _TooManyComparisons
+        found = _named(text, start, end) if end else _built_in(text, start)
         if escaped and (found or _AMOUNT.match(text, start)):
             end = found.span.end if found else start + 1
             return Placeholder(Kind.ESCAPED, text[start - 1 : end], Span(start - 1, end))
@@ -137,16 +154,21 @@ def _trie(names: Iterable[str]) -> _Trie:
     return trie
 
 
-def _declared(text: str, start: int, trie: _Trie) -> Placeholder | None:
-    """The longest declared name after the dollar at `start` that no word character or bracket follows."""
-    node, end, found = trie, start + 1, None
+def _declared(text: str, start: int, trie: _Trie) -> tuple[int, int]:
+    """Where the longest declared name after the dollar at `start` ends that no word character or bracket follows.
+
+    0 when there is none. The second number is how many characters were compared.
+    """
+    node, end, found = trie, start + 1, 0
     while end < len(text) and (below := node.get(text[end])) is not None:
         node, end = below, end + 1
         if _END in node and not _WORD_FOLLOWS.match(text, end):
             found = end
-    if found is None:
-        return None
-    return Placeholder(Kind.NAMED, text[start:found], Span(start, found), name=text[start + 1 : found])
+    return found, end - start
+
+
+def _named(text: str, start: int, end: int) -> Placeholder:
+    return Placeholder(Kind.NAMED, text[start:end], Span(start, end), name=text[start + 1 : end])
 
 
 def _built_in(text: str, start: int) -> Placeholder | None:
@@ -179,8 +201,8 @@ def _owns_frontmatter(document: Document) -> str | None:
     if entry is None:
         return None
     items = entry.value.items
-    named = all(item.mapping is None for item in items) if items else bool(entry.value.text)
-    return "arguments are names" if named and (items or entry.value.text) else None
+    are_names = all(item.is_null or item.text is not None for item in items) if items else bool(entry.value.text)
+    return "arguments are names" if are_names else None
 
 
 def _owns_body(document: Document) -> str | None:

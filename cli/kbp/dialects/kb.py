@@ -19,13 +19,13 @@ from kbp.dialects.base import (
 from kbp.document import Document
 from kbp.frontmatter import Entry, Value
 from kbp.model import Argument, Kind, Placeholder, Template
-from kbp.text import Problem, Span, squeeze
+from kbp.text import WHITE, Problem, Span, squeeze
 
 # Looking for the nearest name takes its time: a file with more of either was not written by a person.
 _MAX_SUGGESTIONS = 50
 _MAX_SUGGESTED = 60
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PLACEHOLDER = r"\{(?P<placeholder>\{\s*+(?P<name>[A-Za-z_][A-Za-z0-9_]*+)\s*+\}\})"
+_PLACEHOLDER = rf"\{{(?P<placeholder>\{{[{WHITE}]*+(?P<name>[A-Za-z_][A-Za-z0-9_]*+)[{WHITE}]*+\}}\}})"
 _SCANNER = scanner(_PLACEHOLDER)
 _LIVE = re.compile(_PLACEHOLDER)
 # `${{ github.ref }}`, `{% if %}` and `{{#each}}` belong to other template languages, and so do plain names beside them.
