@@ -89,8 +89,9 @@ def test_a_value_is_the_text_its_author_wrote(written: str, text: str | None) ->
 @pytest.mark.parametrize(
     ("written", "boolean"),
     [
-        ("true", True), ("Yes", True), ("ON", True), ("false", False), ("no", False), ("Off", False), ("!!bool yes", True),
-        ("!!bool maybe", None), ("!!str yes", None), ("'yes'", None), ("tRUE", None), ("y", None), ("1", None),
+        ("true", True), ("Yes", True), ("ON", True), ("false", False), ("no", False), ("Off", False),
+        ("!!bool yes", True), ("!!bool maybe", None), ("!!str yes", None),
+        ("'yes'", None), ("tRUE", None), ("y", None), ("1", None),
     ],
 )  # fmt: skip
 def test_a_boolean_is_one_of_the_words_of_yaml(written: str, boolean: bool | None) -> None:

@@ -40,8 +40,9 @@ def test_a_reader_that_goes_away_ends_the_run_quietly(command: str, env: dict[st
 
 
 def test_a_reader_that_is_gone_before_anything_is_written(env: dict[str, str]) -> None:
-    done = shell("KBP list -q > >(true); wait; echo $?", env)
-    assert (done.stdout.split()[-1], done.stderr) == (b"0", b"")
+    for command in ("list -q", "--version", "--help", "list -V", "lint --help"):
+        done = shell(f"KBP {command} > >(true); wait; echo $?", env)
+        assert (done.stdout.split()[-1], done.stderr) == (b"0", b""), command
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_a_reader_that_is_gone_before_anything_is_written(env: dict[str, str]) -
         ("KBP render debug <&-", 2),
         ("KBP render debug -a app=- <&-", 2),
         ("KBP render principles <&- >/dev/null", 0),
-        ("KBP render principles >&-", 0),
+        ("KBP render principles >&-", 2),
         ("KBP lint nowhere 2>&-", 2),
     ],
 )
@@ -162,9 +163,53 @@ def test_what_is_typed_cannot_steer_the_terminal(line: str, env: dict[str, str])
 
 
 def test_a_full_disk_is_told_as_such(env: dict[str, str]) -> None:
-    for command in ("list -q", "render principles", "lint -f json ."):
+    for command in ("list -q", "render principles", "lint -f json .", "--version", "--help", "list -V", "lint --help"):
         done = shell(f"KBP {command} > /dev/full", env)
         assert (done.returncode, done.stderr) == (2, b"error: stdout cannot be written: no space left on device\n")
+
+
+def test_a_closed_stdout_is_told_as_such(env: dict[str, str]) -> None:
+    for command in ("list -q", "render principles", "--version", "--help", "list -V", "lint --help"):
+        done = shell(f"KBP {command} >&-", env)
+        assert (done.returncode, done.stderr) == (2, b"error: stdout cannot be written: it is closed\n")
+
+
+@pytest.mark.parametrize("where", ["2>/dev/full", "2>&-"])
+def test_a_result_arrives_although_nothing_can_be_told_beside_it(where: str, env: dict[str, str]) -> None:
+    done = shell(f"KBP list -v {where}; echo $?; KBP nope {where}; echo $?", env)
+    assert (done.stdout.split()[0], done.stdout.split()[-2:]) == (b"NAME", [b"0", b"2"])
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "KBP render principles -o /dev/stdout | cat",
+        "KBP render principles -o /dev/fd/1 | cat",
+        "KBP render principles -o >(cat); sleep 0.5",
+        "KBP render principles -o /dev/stdout > {file}; cat {file}",
+    ],
+)
+def test_output_may_be_what_is_open_already(script: str, env: dict[str, str], tmp_path: Path) -> None:
+    done = shell(script.replace("{file}", str(tmp_path / "out")), env)
+    assert (done.stdout, done.stderr) == (shell("KBP render principles", env).stdout, b"")
+
+
+def test_output_to_what_is_open_already_keeps_what_was_written_before(env: dict[str, str], tmp_path: Path) -> None:
+    done = shell(
+        f"echo before > {tmp_path}/out; KBP render principles -o /dev/stdout >> {tmp_path}/out; cat {tmp_path}/out", env
+    )
+    assert done.stdout == b"before\n" + shell("KBP render principles", env).stdout
+
+
+def test_output_to_a_file_that_may_not_be_written_is_told(env: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("before")
+    (tmp_path / "out").chmod(0o444)
+    done = subprocess.run(
+        [*KBP, "render", "principles", "-o", str(tmp_path / "out")],
+        cwd=LIBRARY, env=env, capture_output=True, timeout=60, check=False, preexec_fn=without_override,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.decode()) == (2, f"error: -o {tmp_path / 'out'}: permission denied\n")
+    assert (tmp_path / "out").read_text() == "before"
 
 
 # A real terminal

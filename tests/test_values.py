@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbp.model import Argument
-from kbp.values import Values
+from kbp.values import MAX_VALUE, Values
 
 
 def values(*names: str, free_text: str | None = None, stdin: bytes | None = None) -> Values:
-    def read() -> bytes:
+    def read(limit: int) -> bytes:
         assert stdin is not None, "stdin was read"
-        return stdin
+        return stdin[:limit]
 
     return Values([Argument(name) for name in names], free_text, read)
 
@@ -101,11 +101,38 @@ def test_a_value_that_is_not_utf8_is_a_fault() -> None:
     assert (found.given, found.faults) == ({}, ["a: the value is not UTF-8", "a word: the value is not UTF-8"])
 
 
+def test_what_never_ends_is_read_up_to_a_bound() -> None:
+    found = values("a", "b", stdin=b"x" * (MAX_VALUE + 2))
+    found.assign(["a=@/dev/zero", "b=-"])
+    found.read_map("/dev/zero")
+    assert (found.given, found.faults) == (
+        {},
+        [
+            "-a a=@/dev/zero: more than 64 MiB: not read",
+            "-a b=-: more than 64 MiB: not read",
+            "--args /dev/zero: more than 16 MiB: not read",
+        ],
+    )
+
+
+def test_thousands_of_names_take_no_longer_than_they_should(tmp_path: Path) -> None:
+    names = [f"name{n}" for n in range(20_000)]
+    (tmp_path / "v.json").write_text(json.dumps(dict.fromkeys(names, "x")))
+    known = values(*names)
+    known.read_map(str(tmp_path / "v.json"))
+    assert (len(known.given), known.faults) == (20_000, [])
+    unknown = values(*(f"other{n}" for n in range(20_000)))
+    unknown.read_map(str(tmp_path / "v.json"))
+    assert len(unknown.faults) == 20_000
+    assert unknown.faults[0].endswith("other9 and 19990 more")
+    assert unknown.faults[-1].endswith("the prompt has no argument name19999")
+
+
 @pytest.mark.parametrize(
     ("names", "words", "fault"),
     [
         ("a b", ["x", "y", "z"], "3 words for 2 arguments (a, b): quote words that belong together"),
-        ("", ["x"], "1 words for 0 arguments (none): quote words that belong together"),
+        ("", ["x"], "1 word for 0 arguments (none): quote words that belong together"),
         ("a b", ["x", "-"], "the word -: name the argument that takes stdin, as in -a NAME=-"),
     ],
 )

@@ -10,8 +10,13 @@ LEFT = 130
 def main() -> None:
     """Run the command line. The version alone is answered without reading the rest of kbp."""
     if sys.argv[1:] in (["--version"], ["-V"]):
-        sys.stdout.write(f"kbp {__version__}\n")
-        return
+        try:
+            sys.stdout.write(f"kbp {__version__}\n")
+            sys.stdout.flush()
+        except (OSError, AttributeError):  # a full, closed or missing stdout, which is told below
+            pass
+        else:
+            return
     try:
         from kbp.app import run
 

@@ -3,14 +3,14 @@
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 
 import typer
 
 from kbp import __version__
-from kbp.commands.console import WRONG_REQUEST, Console, ReaderGone, Stop
+from kbp.commands.console import WRONG_REQUEST, Console, ReaderGone, Stop, drop
 from kbp.commands.lint import lint
 from kbp.commands.list import list_prompts
 from kbp.commands.options import before_command, bundled
@@ -53,15 +53,16 @@ def run(arguments: Sequence[str]) -> int:
     try:
         if not arguments:
             return _help()
-        code = app(list(arguments), prog_name="kbp", standalone_mode=False)
-        sys.stdout.flush()
+        with _blaming_stdout(console):
+            code = app(list(arguments), prog_name="kbp", standalone_mode=False)
     except Stop as stop:
         console.fail(stop.faults, stop.help)
         return stop.code
     except typer.TyperException as error:
         console.fail([_usage(error)], [f"  `{_command_path(error)} --help` shows what it takes"])
         return error.exit_code
-    except (ReaderGone, BrokenPipeError):
+    except (ReaderGone, SystemExit):  # Typer leaves so when nobody reads its help
+        drop(sys.stdout)
         return 0
     except (KeyboardInterrupt, typer.Abort):
         return LEFT
@@ -74,6 +75,17 @@ def run(arguments: Sequence[str]) -> int:
         )
         return BUG
     return int(code or 0)
+
+
+@contextlib.contextmanager
+def _blaming_stdout(console: Console) -> Iterator[None]:
+    """See that what Typer prints itself (a help) arrives, and that a stdout that cannot be written is named as such."""
+    try:
+        yield
+    except OSError:
+        console.print("")
+        raise
+    console.print("")
 
 
 def _help() -> int:
@@ -96,9 +108,9 @@ def _command_path(error: typer.TyperException) -> str:
 
 def _speak_utf8() -> None:
     """Print UTF-8 whatever the locale; bytes of file names that are not go through as they came."""
-    if sys.stdout is None or sys.stderr is None:  # closed by the caller
-        nowhere = Path(os.devnull).open("w")  # noqa: SIM115 (as long as the process)
-        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+    # Closed by the caller: a result that goes nowhere is a fault, what is told beside it is not.
+    sys.stdout = sys.stdout or Path(os.devnull).open()  # noqa: SIM115 (as long as the process)
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             errors = "surrogateescape" if stream is sys.stdout else "backslashreplace"

@@ -55,3 +55,8 @@ def said_of(error: Exception) -> str:
     if isinstance(error, IsADirectoryError):
         return "this is a folder"
     return (getattr(error, "strerror", None) or str(error)).lower()
+
+
+def counted(count: int, noun: str) -> str:
+    """The count with its noun: `1 file`, `2 files`."""
+    return f"{count} {noun}" + ("" if count == 1 else "s")

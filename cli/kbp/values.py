@@ -10,12 +10,16 @@ from pathlib import Path
 import yaml
 
 from kbp import frontmatter, words
-from kbp.display import said_of
+from kbp.display import counted, said_of
 from kbp.frontmatter import TooDeep, Value
 from kbp.model import Argument
 from kbp.text import BOM
 
 STDIN = "-"
+MAX_VALUE, MAX_MAP = 64 * 1024 * 1024, 16 * 1024 * 1024
+"""How many bytes a value from a file or stdin may have, and a map of values."""
+_MAX_SUGGESTIONS = 20
+_MAX_TOLD = 10
 
 
 @dataclass
@@ -25,7 +29,8 @@ class Values:
     Args:
         arguments: what the prompt takes.
         free_text: which of them is the free text, if one is.
-        read_stdin: gives the bytes of stdin; called once at most, and only when a value is `-`.
+        read_stdin: gives the bytes of stdin, as many as it is told at most; called once at most, and only when a value
+            is `-`.
         faults: what was found wrong before.
         stdin_used_by: what has read stdin already.
 
@@ -34,13 +39,18 @@ class Values:
 
     arguments: Sequence[Argument]
     free_text: str | None
-    read_stdin: Callable[[], bytes]
+    read_stdin: Callable[[int], bytes]
     faults: list[str] = field(default_factory=list)
     stdin_used_by: str | None = None
     given: dict[str, str] = field(default_factory=dict)
     attempted: set[str] = field(default_factory=set)
+    _known: frozenset[str] = frozenset()
+    _unknown: int = 0
     _sources: dict[str, str] = field(default_factory=dict)
     _accepted: list[tuple[str | None, list[str]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._known = frozenset(argument.name for argument in self.arguments)
 
     def assign(self, texts: Iterable[str], *, as_is: bool = False) -> None:
         """Take `name=value` texts. `@file` and `-` stand for what is in a file or comes from stdin, unless `as_is`."""
@@ -105,10 +115,8 @@ class Values:
         elif len(self.arguments) == 1:
             self._give(self.arguments[0].name, " ".join(texts), "a word")
         elif len(texts) > len(self.arguments):
-            takes = ", ".join(argument.name for argument in self.arguments) or "none"
-            self.fail(
-                f"{len(texts)} words for {len(self.arguments)} arguments ({takes}): quote words that belong together"
-            )
+            words_for = f"{counted(len(texts), 'word')} for {counted(len(self.arguments), 'argument')}"
+            self.fail(f"{words_for} ({self._takes()}): quote words that belong together")
             return False
         else:
             self._fill_names(texts, "a word")
@@ -123,7 +131,7 @@ class Values:
         """Take a map of values from a JSON or YAML file, JSON from stdin for `-`. What is given already stays."""
         label = f"--args {path}"
         before = len(self.faults)
-        text = self._stdin(label, trim=False) if path == STDIN else self._file(path, label)
+        text = self._stdin(label, MAX_MAP) if path == STDIN else self._file(path, label, MAX_MAP)
         is_json = path == STDIN or path.lower().endswith(".json")
         read = _from_json if is_json else _from_yaml
         found = read(text, label, self.faults) if text is not None else []
@@ -163,44 +171,63 @@ class Values:
         return True
 
     def _is_known(self, name: str, label: str) -> bool:
-        known = [argument.name for argument in self.arguments]
-        if name in known:
+        if name in self._known:
             return True
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known) or 'no arguments'}"
-        self.faults.append(f"{label}: the prompt has no argument {name}; {hint}")
+        self._unknown += 1
+        hint = f"; {self._hint(name)}" if self._unknown <= _MAX_SUGGESTIONS else ""
+        self.faults.append(f"{label}: the prompt has no argument {name}{hint}")
         return False
+
+    def _hint(self, name: str) -> str:
+        """The argument that was meant, or those there are. Looking for the nearest takes its time among thousands."""
+        known = [argument.name for argument in self.arguments]
+        near = difflib.get_close_matches(name, known[:1000], n=1)
+        if near:
+            return f"did you mean {near[0]}?"
+        return f"it takes {self._takes()}" if known else "it takes no arguments"
+
+    def _takes(self) -> str:
+        """The names of the arguments, of many the first."""
+        told = ", ".join(argument.name for argument in self.arguments[:_MAX_TOLD]) or "none"
+        more = len(self.arguments) - _MAX_TOLD
+        return f"{told} and {more} more" if more > 0 else told
 
     def _value(self, value: str, label: str) -> str | None:
         if value == STDIN:
             return self._stdin(label)
         if value.startswith("@"):
-            return self._file(value[1:], label, trim=True)
+            return self._file(value[1:], label)
         return value
 
-    def _stdin(self, label: str, *, trim: bool = True) -> str | None:
+    def _stdin(self, label: str, limit: int = MAX_VALUE) -> str | None:
         if self.stdin_used_by is not None:
             self.faults.append(f"{label}: stdin can be read once, and {self.stdin_used_by} reads it")
             return None
         self.stdin_used_by = label
-        return self._text(self.read_stdin(), label, trim)
+        return self._text(self.read_stdin(limit + 1), label, limit)
 
-    def _file(self, path: str, label: str, *, trim: bool = False) -> str | None:
+    def _file(self, path: str, label: str, limit: int = MAX_VALUE) -> str | None:
         try:
-            return self._text(Path(os.path.expanduser(path)).read_bytes(), label, trim)  # noqa: PTH111 (`~` alone, no user lookup error)
+            with Path(os.path.expanduser(path)).open("rb") as file:  # noqa: PTH111 (`~` alone, no user lookup error)
+                return self._text(file.read(limit + 1), label, limit)
         except FileNotFoundError:
-            self.faults.append(f"{label}: there is no file '{path}'" + (" (-A takes a value as it is)" if trim else ""))
+            hint = " (-A takes a value as it is)" if limit == MAX_VALUE else ""
+            self.faults.append(f"{label}: there is no file '{path}'{hint}")
         except (OSError, ValueError) as error:
             self.faults.append(f"{label}: {said_of(error)}")
         return None
 
-    def _text(self, data: bytes, label: str, trim: bool) -> str | None:
+    def _text(self, data: bytes, label: str, limit: int) -> str | None:
+        """The text in the bytes: of a single value without its last line end."""
+        if len(data) > limit:
+            self.faults.append(f"{label}: more than {limit // 1024 // 1024} MiB: not read")
+            return None
         try:
             text = data.decode().removeprefix(BOM)
         except UnicodeDecodeError as error:
             self.faults.append(f"{label}: not UTF-8: the byte 0x{data[error.start]:02x} at offset {error.start}")
             return None
-        return (text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")) if trim else text
+        return text if limit == MAX_MAP else text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
 
 
 Pairs = list[tuple[str, str | None]]

@@ -4,11 +4,12 @@ import os
 
 from kbp.commands.console import TO_REPORT, Console, Stop
 from kbp.commands.options import STDIN, Sources, tell_files
+from kbp.display import counted
 from kbp.files import PromptFile
 from kbp.library import Ambiguous, NotFound
 from kbp.linter import run
 from kbp.model import Template
-from kbp.output.diagnostics import counted, full
+from kbp.output.diagnostics import full
 
 
 def choose(name: str, sources: Sources, console: Console) -> tuple[PromptFile, Template]:

@@ -1,6 +1,8 @@
 """What a command may print and where: the result on stdout, everything else on stderr."""
 
 import contextlib
+import errno
+import io
 import os
 import shutil
 import sys
@@ -8,12 +10,14 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from kbp import settings
 from kbp.display import safe, said_of
 from kbp.output.style import styled
 
 DONE, TO_REPORT, WRONG_REQUEST = 0, 1, 2
+_OPEN_ALREADY = (("/", "dev"), ("/", "proc"))
 
 
 class Stop(Exception):
@@ -66,7 +70,7 @@ class Console:
         """The width of the terminal that stdout is, None when it is none."""
         return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
-    def read_stdin(self, limit: int = -1) -> bytes:
+    def read_stdin(self, limit: int) -> bytes:
         """The bytes of stdin, `limit` of them at most. Only ever called when a path or value is `-`.
 
         Raises:
@@ -85,11 +89,12 @@ class Console:
             sys.stdout.write(text)
             sys.stdout.flush()
         except BrokenPipeError:
-            _close_stdout()
+            drop(sys.stdout)
             raise ReaderGone from None
         except OSError as error:
-            _close_stdout()
-            raise Stop(f"stdout cannot be written: {said_of(error)}") from None
+            drop(sys.stdout)
+            said = "it is closed" if isinstance(error, io.UnsupportedOperation) else said_of(error)
+            raise Stop(f"stdout cannot be written: {said}") from None
 
     def print_text(self, text: str) -> None:
         """Print text of a prompt: as it is into a pipe, with its control characters spelt out on a terminal."""
@@ -147,14 +152,16 @@ class Console:
 
     def _tell(self, text: str, mark: str = "") -> None:
         """Print a line for a person. Names, paths and arguments in it are as hostile as any text."""
-        with contextlib.suppress(OSError):
+        try:
             sys.stderr.write(mark + safe(text) + "\n")
             sys.stderr.flush()
+        except OSError:
+            drop(sys.stderr)
 
 
-def _close_stdout() -> None:
-    """Let what is still buffered go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def drop(stream: TextIO) -> None:
+    """Let what is still buffered, and whatever follows, go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _through_pager(pager: list[str], text: str) -> None:
@@ -167,21 +174,29 @@ def _through_pager(pager: list[str], text: str) -> None:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, keeping the mode of one that is there. A link is followed, a device written to.
+    """Write a file whole or not at all, keeping the mode and owner of one that is there.
+
+    A link is followed. What is open already (a pipe, a device, `/dev/fd/3`) is written to.
 
     Raises:
         OSError: it cannot be written.
     """
-    path = path.resolve() if path.is_symlink() else path
-    if path.exists() and not path.is_file():
-        path.write_bytes(data)
+    if path.exists() and (not path.is_file() or path.parts[:2] in _OPEN_ALREADY):
+        with path.open("ab") as stream:
+            stream.write(data)
         return
-    mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
+    path = path.resolve() if path.is_symlink() else path
+    before = path.stat() if path.exists() else None
+    if before and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     handle, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        Path(name).chmod(mode)
+        if before:
+            with contextlib.suppress(OSError):  # only root can give a file away
+                os.chown(name, before.st_uid, before.st_gid)
+        Path(name).chmod(before.st_mode & 0o7777 if before else 0o666 & ~_umask())
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

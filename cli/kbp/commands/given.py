@@ -12,10 +12,9 @@ import typer
 
 from kbp import renderer
 from kbp.commands.console import Console, Stop
-from kbp.display import pad, safe_line, width
+from kbp.display import counted, pad, safe_line, width
 from kbp.files import PromptFile
 from kbp.model import Argument, Template
-from kbp.output.diagnostics import counted
 from kbp.renderer import MissingArguments, Piece, TooLarge
 from kbp.values import Values
 

@@ -12,10 +12,10 @@ import typer
 from kbp.commands.console import DONE, Console, Stop, collecting
 from kbp.commands.options import STDIN, Sources, bad_choice, tell_files
 from kbp.dialects import DIALECTS
+from kbp.display import counted
 from kbp.files import shown
 from kbp.library import Library
 from kbp.model import Prompt
-from kbp.output.diagnostics import counted
 from kbp.output.prompts import LIST_FORMATS, Row, columns, matches
 
 _UNBOUNDED = 10_000

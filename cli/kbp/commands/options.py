@@ -6,7 +6,6 @@ import difflib
 import functools
 import inspect
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -32,7 +31,7 @@ Bundle = TypeVar("Bundle")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        sys.stdout.write(f"kbp {__version__}\n")
+        Console().print(f"kbp {__version__}\n")
         raise typer.Exit
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kbp.diagnostics import Diagnostic, Report, Severity
-from kbp.display import fit, safe_line, width
+from kbp.display import counted, fit, safe_line, width
 from kbp.output.jsontext import dump
 from kbp.output.style import styled
 
@@ -43,11 +43,6 @@ def summary(report: Report) -> str:
     found = ", ".join(parts[:-1]) + (" and " if parts[:-1] else "") + parts[-1] if parts else "nothing to report"
     refused = f"; {counted(report.refused, 'file')} refused" if report.refused else ""
     return f"Found {found} in {counted(report.files, 'file')}{refused}."
-
-
-def counted(count: int, noun: str) -> str:
-    """The count with its noun: `1 file`, `2 files`."""
-    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def _head(diagnostic: Diagnostic, color: bool) -> str:
