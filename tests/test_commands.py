@@ -10,6 +10,7 @@ from conftest import BROKEN, LIBRARY, Golden, Kbp, Tree
 
 from kbp import __version__
 from kbp.__main__ import main
+from kbp.display import safe
 
 PROMPT = "---\ndescription: d\n---\nbody\n"
 
@@ -51,6 +52,9 @@ WRONG = [
     "render debgu -f jsn",
     "lint nope.md --format jsno",
     "list -p nope --format jsno",
+    "list /x{99999999999999999999}/",
+    "list --library \udcff",
+    "list --only-dialect kbb",
     "list -p ../library-broken/prompts/SKILL.md",
     "lint ../library-broken/prompts/SKILL.md ../library-broken/prompts/rules.md",
     "render debug -a app=x -o no/such/folder/f",
@@ -64,7 +68,7 @@ def test_a_wrong_request_says_all_that_is_wrong_and_the_way_out(kbp: Kbp, golden
     for line in WRONG:
         result = kbp(*line.split(), cwd=LIBRARY)
         assert (result.code, result.out) == (2, "")
-        told.append(f"$ kbp {line}\n{result.err}")
+        told.append(f"$ kbp {safe(line)}\n{result.err}")
     golden("wrong-requests.text", "\n".join(told))
 
 
@@ -205,6 +209,8 @@ def test_colours_are_printed_when_asked_for(kbp: Kbp, monkeypatch: pytest.Monkey
         ("*e", ["dedupe", "estimate", "migrate", "outline", "profile", "translate"]),
         ("/^t.*t$/", ["ticket"]),
         ("STANDUP", ["standup"]),
+        ("/[[d]ebug/", ["debug"]),
+        ("[[d]ebu*", ["debug"]),
     ],
 )
 def test_a_pattern_is_a_part_a_glob_or_a_regular_expression(kbp: Kbp, pattern: str, names: list[str]) -> None:
@@ -212,7 +218,16 @@ def test_a_pattern_is_a_part_a_glob_or_a_regular_expression(kbp: Kbp, pattern: s
     assert [name for name in found if name != "tag"] == names
 
 
+def test_a_pattern_that_nests_too_deep_is_no_bug(kbp: Kbp) -> None:
+    result = kbp("list", "/" + "(" * 5000 + ")" * 5000 + "/", cwd=LIBRARY)
+    assert (result.code, result.out) == (2, "")
+    assert "is not a regular expression: maximum recursion depth exceeded" in result.err
+
+
 def test_list_of_one_dialect(kbp: Kbp) -> None:
+    assert (
+        kbp("list", "--only-dialect", "mcp-kb", cwd=LIBRARY).out == kbp("list", "--only-dialect", "kb", cwd=LIBRARY).out
+    )
     result = kbp("list", "--only-dialect", "copilot", "--format", "names", cwd=LIBRARY)
     assert result.out.split() == ["document", "estimate", "migrate", "review", "test-plan"]
 

@@ -1,9 +1,9 @@
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
 from conftest import Tree
 
-from kbp.manifests import ManifestFault, marketplace_plugins, plugin_commands
+from kbp.manifests import Declared, ManifestFault, marketplace_plugins, plugin_commands
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,35 @@ def test_a_marketplace_names_plugins_by_relative_sources_only(tree: Tree) -> Non
         (top / "plugins/a", True),
         (top / "plugins/b", False),
     ]
-    assert [reason for _, reason in passed] == [
+    assert [each.reason for each in passed] == [
         "plugin 'd': its source '../d' leads out of the marketplace",
         "plugin 'e': its source './gone' is not there",
         "an entry of `plugins` is not an object",
         "plugin 'h' has no source",
-        "2 plugins have their sources elsewhere, and nothing is fetched",
+        "the source of 2 plugins is elsewhere: nothing is fetched",
     ]
+
+
+def test_an_entry_that_declares_its_commands_wrongly_is_a_fault_of_its_plugin_alone(tree: Tree) -> None:
+    top = tree(
+        {
+            ".claude-plugin/marketplace.json": """{"plugins": [
+                {"name": "a", "source": "./a", "commands": [1]},
+                {"name": "b", "source": "./b", "commands": "./x.md"}]}""",
+            "a/x.md": "",
+            "b/x.md": "",
+        }
+    )
+    found, passed = marketplace_plugins(top)
+    assert [(plugin.folder.name, plugin.declared is not None) for plugin in found] == [("a", False), ("b", True)]
+    assert [(each.reason, each.is_fault) for each in passed] == [
+        ("plugin 'a': `commands` is neither a path nor a list of paths", True)
+    ]
+
+
+def test_thousands_of_commands_are_looked_up_in_no_time() -> None:
+    declared = Declared(frozenset(PurePosixPath(f"c{n}.md") for n in range(50_000)), Path("plugin.json"))
+    assert all(declared.holds(PurePosixPath(f"c{n}.md")) for n in range(50_000))
 
 
 def test_declared_commands_that_lead_nowhere_or_out_are_told(tree: Tree) -> None:

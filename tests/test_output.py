@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import pytest
 from conftest import BROKEN, LIBRARY, Golden, Kbp, Tree
@@ -77,6 +78,14 @@ def test_the_caret_stands_below_what_is_wrong(kbp: Kbp, tree: Tree, body: str, l
     top = tree({"kbp.toml": "", "prompts/a.md": "---\ndescription: d\n---\n" + body})
     (snippet,) = re.findall(r"\n  \|\n4 \| (.*)\n  \| (.*)\n", kbp("lint", "prompts/a.md", cwd=top).out)
     assert snippet == (line, caret)
+
+
+def test_thousands_of_findings_on_one_line_are_printed_in_no_time(kbp: Kbp, tree: Tree) -> None:
+    body = "".join(f"{{{{ x{n} }}}}" for n in range(5000))
+    top = tree({"kbp.toml": "", "prompts/a.md": f"---\ndescription: d\n---\n{body}"})
+    start = time.monotonic()
+    assert kbp("lint", "prompts/a.md", cwd=top).out.count("^^^^^^") == 5000
+    assert time.monotonic() - start < 10
 
 
 def test_a_line_of_output_cannot_be_forged_by_a_file_name(kbp: Kbp, tree: Tree) -> None:

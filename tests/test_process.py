@@ -138,6 +138,50 @@ def without_override() -> None:
             assert ctypes.CDLL(None).prctl(drop_from_bounding_set, capability, 0, 0, 0) == 0
 
 
+UNASKABLE = [
+    # the lines that build a folder, what is run in it; nothing in it ends kbp with a failure of its own
+    ("mkdir -p shut/prompts; touch shut/prompts/a.md; chmod 600 shut", "lint shut"),
+    ("mkdir -p shut/prompts; touch shut/prompts/a.md; chmod 600 shut", "lint shut/prompts/a.md"),
+    ("mkdir -p shut/.claude-plugin; chmod 600 shut/.claude-plugin", "lint ."),
+    ("mkdir -p prompts; touch prompts/a.md; chmod 600 prompts", "list"),
+    ("mkdir -p prompts/.git; touch prompts/a.md; chmod 0 prompts/.git", "lint prompts/a.md"),
+    ("mkdir prompts; touch prompts/a.md; chmod 0 $HOME", "list"),
+    ("mkdir prompts; touch prompts/a.md; mkdir -p $HOME/.claude/commands; chmod 600 $HOME/.claude", "list"),
+    ("mkdir prompts; touch prompts/a.md", "lint $(printf 'x%.0s' $(seq 300))"),
+    ("mkdir prompts; touch prompts/a.md", "lint $(printf 'x/%.0s' $(seq 3000))a.md"),
+    ("mkdir prompts; touch prompts/a.md", "render debug -a x=@$(printf 'x%.0s' $(seq 300))"),
+    ("mkdir .claude-plugin; printf '{\"plugins\": [{\"name\": \"a\", \"source\": \"./%s\"}]}' "
+     "$(printf 'x%.0s' $(seq 300)) > .claude-plugin/marketplace.json", "lint ."),
+    ("mkdir .claude-plugin prompts; printf '{\"commands\": [\"./%s\", \"a\\u0000b\"]}' "
+     "$(printf 'x%.0s' $(seq 300)) > .claude-plugin/plugin.json", "list"),
+    ("mkdir prompts; touch prompts/a.md; printf '[tool.kbp]' > pyproject.toml; chmod 0 pyproject.toml", "lint"),
+    ("mkdir prompts; touch prompts/a.md; printf '*' > .gitignore; chmod 0 .gitignore", "lint"),
+    ("mkdir prompts; mkfifo prompts/a.md pyproject.toml .gitignore", "lint"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("script", "command"), UNASKABLE, ids=range(len(UNASKABLE)))
+def test_a_path_that_cannot_be_asked_about_is_no_bug(
+    script: str, command: str, env: dict[str, str], tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{script}; {' '.join(KBP)} {command}"],
+        cwd=tmp_path, env=env, capture_output=True, timeout=60, check=False, preexec_fn=without_override,
+    )  # fmt: skip
+    subprocess.run(["chmod", "-R", "u+rwX", str(tmp_path), env["HOME"]], check=True)
+    assert done.returncode in (0, 1, 2), done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_path_through_more_folders_than_recursion_goes_is_no_bug(env: dict[str, str], tmp_path: Path) -> None:
+    script = (
+        "for i in $(seq 1200); do mkdir d; cd d; done; mkdir prompts; echo text > prompts/a.md; KBP lint prompts/a.md"
+    )
+    done = shell(script, env, tmp_path)
+    subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
+    assert (done.returncode, done.stderr) == (0, b"Found 1 info in 1 file.\n")
+
+
 def test_a_folder_that_was_removed_is_told_as_such(env: dict[str, str], tmp_path: Path) -> None:
     done = shell("mkdir gone; cd gone; rmdir ../gone; KBP list", env, tmp_path)
     assert done.returncode == 2

@@ -198,6 +198,65 @@ def test_a_glob_follows_no_link_out_of_the_root_and_names_those_it_does_not_foll
     assert found(by_paths("prompts/out.md"), top) == ["prompts/out.md"]
 
 
+def test_a_file_and_a_link_to_it_are_one_prompt_and_another_one_in_another_plugin_or_dialect(tree: Tree) -> None:
+    top = tree(
+        {
+            ".git/HEAD": "",
+            "commands/a.md": "",
+            "prompts/b.prompt.md": "",
+            "common/c.md": "",
+            "p/.claude-plugin/plugin.json": "{}",
+            "q/.claude-plugin/plugin.json": "{}",
+        }
+    )
+    (top / ".claude").mkdir()
+    (top / ".claude/commands").symlink_to("../commands")
+    (top / "commands/b.md").symlink_to("../prompts/b.prompt.md")
+    for plugin in ("p", "q"):
+        (top / plugin / "commands").symlink_to("../common")
+    places = [
+        ".claude/commands/b.md",  # a link both ways: the first path stands
+        "commands/a.md",
+        "p/commands/c.md",
+        "prompts/b.prompt.md",
+        "q/commands/c.md",
+    ]
+    assert sorted(found(in_project(top), top)) == places
+    assert sorted(found(by_paths(top), top)) == places
+
+
+def test_a_link_up_in_a_named_folder_counts_no_file_twice(tree: Tree) -> None:
+    top = tree({"prompts/a.md": "", "prompts/sub/b.md": ""})
+    (top / "prompts/sub/out").symlink_to("../..")
+    assert found(by_paths(top / "prompts"), top) == ["prompts/a.md", "prompts/sub/b.md"]
+    assert found(by_paths(top), top) == ["prompts/a.md", "prompts/sub/b.md"]
+
+
+def test_a_folder_that_is_no_project_links_out_to_nothing(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "prompts").mkdir()
+    (outside / "prompts/secret.md").write_text("secret")
+    top = tree({"prompts/a.md": ""})
+    (top / ".github").symlink_to(outside)
+    (top / "commands").symlink_to(outside / "prompts")
+    search = Search()
+    find_beside(top, search)
+    assert found(search, top) == ["prompts/a.md"]
+    assert {(str(each.path.relative_to(top)), each.reason) for each in search.skipped} == {
+        (".github/prompts", f"a symbolic link that leads out of the root ({outside}/prompts)"),
+        ("commands", f"a symbolic link that leads out of the root ({outside}/prompts)"),
+    }
+
+
+def test_a_marketplace_that_names_one_folder_thousands_of_times_costs_little(tree: Tree) -> None:
+    entries = ", ".join(['{"name": "p", "source": "./"}'] * 5000)
+    top = tree({".claude-plugin/marketplace.json": f'{{"plugins": [{entries}]}}'})
+    (top / "prompts").mkdir()
+    for n in range(500):
+        (top / f"prompts/{n}.md").touch()
+    assert len(by_paths(top).places) == len(in_project(top).places) == 500
+
+
 def test_commands_that_a_manifest_declares_and_that_are_not_there_are_told(tree: Tree) -> None:
     top = tree({"p/.claude-plugin/plugin.json": '{"commands": ["./gone.md"]}', "p/x.md": "", "commands/b.md": ""})
     assert [each.reason for each in in_project(top).skipped] == ["`commands` names './gone.md', which is not there"]

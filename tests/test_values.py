@@ -101,6 +101,15 @@ def test_a_value_that_is_not_utf8_is_a_fault() -> None:
     assert (found.given, found.faults) == ({}, ["a: the value is not UTF-8", "a word: the value is not UTF-8"])
 
 
+@pytest.mark.parametrize("text", ['{"a": "\\ud800"}', '{"a": "x", "b": "\\udc00y"}'])
+def test_half_a_character_in_a_map_is_a_fault(tmp_path: Path, text: str) -> None:
+    (tmp_path / "v.json").write_text(text)
+    found = values("a", "b")
+    found.read_map(str(tmp_path / "v.json"))
+    assert len(found.faults) == 1
+    assert found.faults[0].endswith("the value is not UTF-8")
+
+
 def test_what_never_ends_is_read_up_to_a_bound() -> None:
     found = values("a", "b", stdin=b"x" * (MAX_VALUE + 2))
     found.assign(["a=@/dev/zero", "b=-"])

@@ -1,5 +1,6 @@
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -50,9 +51,41 @@ def test_an_ignored_folder_that_is_named_outright_is_walked(tree: Tree) -> None:
     assert files(Walk(top / "build", top)) == ["a.md"]
 
 
-def test_an_ignore_file_with_a_pattern_that_is_none_ignores_nothing(tree: Tree) -> None:
-    top = tree({".gitignore": "!\n", "a.md": ""})
-    assert files(Walk(top, top)) == ["a.md"]
+def test_a_line_that_is_no_pattern_is_told_and_the_others_hold(tree: Tree) -> None:
+    top = tree({".gitignore": "!\nb.md\n[z-a]\n**/a/**/b/**/c\n*a*b*c*d\n", "a.md": "", "b.md": ""})
+    walk = Walk(top, top)
+    assert files(walk) == ["a.md"]
+    assert skipped(walk) == [
+        (".gitignore", "line 1 ignores nothing: invalid git pattern: '!'"),
+        (".gitignore", "line 3 ignores nothing: bad character range z-a at position 10"),
+        (".gitignore", "line 4 ignores nothing: more stars than a pattern may have"),
+        (".gitignore", "line 5 ignores nothing: more stars than a pattern may have"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("\ufeffa.md", ["b.md", "c1.md"]),
+        ("a.md\r", ["b.md", "c1.md"]),
+        ("x\fa.md", ["a.md", "b.md", "c1.md"]),
+        ("[[:alpha:]].md", ["c1.md"]),
+        ("[a-z][[:digit:]].md", ["a.md", "b.md"]),
+        ("***.md", []),
+        ("**/*.md", []),
+        ("# a.md", ["a.md", "b.md", "c1.md"]),
+    ],
+)
+def test_an_ignore_file_is_read_as_git_reads_it(tree: Tree, line: str, kept: list[str]) -> None:
+    top = tree({".gitignore": f"{line}\n", "a.md": "", "b.md": "", "c1.md": ""})
+    assert (files(Walk(top, top)), Walk(top, top).skipped) == (kept, [])
+
+
+def test_the_stars_of_a_pattern_cost_little_whatever_a_file_is_called(tree: Tree) -> None:
+    top = tree({".gitignore": "*a*a*a*a*a*a*b\n*a*a*b\n**/a/**/a/b\n", "a" * 250: "", "a/" * 200 + "x": ""})
+    start = time.monotonic()
+    assert len(files(Walk(top, top))) == 2
+    assert time.monotonic() - start < 5
 
 
 def test_an_ignore_file_that_is_a_pipe_or_a_folder_is_not_read(tree: Tree) -> None:
@@ -88,6 +121,23 @@ def test_links_that_lead_nowhere_in_a_loop_or_out_are_named(
         ("self.md", "a symbolic link in a loop"),
         ("up", "a symbolic link that leads back to a folder above it"),
     ]
+
+
+def test_a_link_above_the_folder_that_is_walked_leads_back(tree: Tree) -> None:
+    top = tree({"prompts/sub/a.md": ""})
+    (top / "prompts/sub/out").symlink_to("../..")
+    walk = Walk(top / "prompts", top)
+    assert files(walk) == ["sub/a.md"]
+    assert skipped(walk) == [("sub/out", "a symbolic link that leads back to a folder above it")]
+
+
+def test_two_links_to_one_folder_are_both_followed_and_told(tree: Tree) -> None:
+    top = tree({"common/a.md": "", "p/x.md": "", "q/y.md": ""})
+    (top / "p/commands").symlink_to("../common")
+    (top / "q/commands").symlink_to("../common")
+    walk = Walk(top, top)
+    assert files(walk) == ["common/a.md", "p/commands/a.md", "p/x.md", "q/commands/a.md", "q/y.md"]
+    assert set(walk.links.items()) == {(top / p / "commands/a.md", top / "common/a.md") for p in ("p", "q")}
 
 
 def test_a_link_that_goes_away_while_it_is_named_is_no_trouble(tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from kbp.display import counted
+from kbp.walk import Skipped
+
 _MAX_MANIFEST = 16 * 1024 * 1024
 PLUGIN_MANIFESTS = (".claude-plugin/plugin.json", "plugin.json")
 MARKETPLACES = (
@@ -32,7 +35,7 @@ class Declared:
     lead nowhere, or out of the plugin.
     """
 
-    entries: tuple[PurePosixPath, ...]
+    entries: frozenset[PurePosixPath]
     source: Path
     lost: tuple[str, ...] = ()
 
@@ -61,8 +64,10 @@ def plugin_commands(folder: Path) -> Declared | None:
     return None
 
 
-def marketplace_plugins(folder: Path) -> tuple[list[PluginEntry], list[tuple[Path, str]]]:
-    """The plugins of the marketplace in `folder` that lie below it, and the entries passed over with their reasons.
+def marketplace_plugins(folder: Path) -> tuple[list[PluginEntry], list[Skipped]]:
+    """The plugins of the marketplace in `folder` that lie below it, and what was passed over of it.
+
+    A plugin whose entry declares its commands wrongly is there without them.
 
     Raises:
         ManifestFault: the marketplace is not JSON of the right shape.
@@ -74,19 +79,23 @@ def marketplace_plugins(folder: Path) -> tuple[list[PluginEntry], list[tuple[Pat
     if not isinstance(plugins, list):
         raise ManifestFault(path, "no list of `plugins`")
     found: list[PluginEntry] = []
-    passed: list[tuple[Path, str]] = []
+    passed: list[Skipped] = []
     elsewhere = 0
     for entry in plugins:
         where = _source(folder, entry)
-        if isinstance(where, Path):
-            found.append(PluginEntry(where, _declared(entry, path, where)))
-        elif where is None:
+        if where is None:
             elsewhere += 1
+        elif isinstance(where, str):
+            passed.append(Skipped(path, where))
         else:
-            passed.append((path, where))
+            try:
+                declared = _declared(entry, path, where)
+            except ManifestFault as fault:
+                declared = None
+                passed.append(Skipped(path, f"plugin {entry.get('name')!r}: {fault}", is_fault=True))
+            found.append(PluginEntry(where, declared))
     if elsewhere:
-        count = f"{elsewhere} plugins have their sources" if elsewhere > 1 else "1 plugin has its source"
-        passed.append((path, f"{count} elsewhere, and nothing is fetched"))
+        passed.append(Skipped(path, f"the source of {counted(elsewhere, 'plugin')} is elsewhere: nothing is fetched"))
     return found, passed
 
 
@@ -127,7 +136,7 @@ def _declared(manifest: Mapping[str, Any], path: Path, plugin: Path) -> Declared
         entries.append(entry)
         if not _exists(plugin / entry):
             lost.append(f"`commands` names {text!r}, which is not there")
-    return Declared(tuple(entries), path, tuple(lost))
+    return Declared(frozenset(entries), path, tuple(lost))
 
 
 def _exists(path: Path) -> bool:

@@ -11,10 +11,11 @@ from kbp import settings
 from kbp.dialects.copilot import SUFFIX
 from kbp.display import said_of
 from kbp.files import Place, Roots, shown
-from kbp.manifests import Declared, ManifestFault, PluginEntry, marketplace_plugins, plugin_commands
+from kbp.manifests import Declared, ManifestFault, marketplace_plugins, plugin_commands
 from kbp.walk import Skipped, Walk, link_fault
 
 PROMPT_FOLDERS = frozenset({"prompts", "commands"})
+_MAX_SUGGESTIONS = 20
 
 
 @dataclass
@@ -29,11 +30,13 @@ class Search:
     notes: list[str] = field(default_factory=list)
     looked_in: list[Path] = field(default_factory=list)
     level: int = 0
-    _seen: set[Path] = field(default_factory=set)
+    _seen: dict[object, int] = field(default_factory=dict)
+    _links: dict[Path, Path] = field(default_factory=dict)
 
     def pass_over(self, walk: Walk, root: Path, *, whole: bool = False) -> None:
         """Take what a walk left out. An unreadable folder where prompts are kept counts as an unreadable file."""
         self.skipped += walk.skipped
+        self._links |= walk.links
         for folder in walk.unreadable:
             if whole or PROMPT_FOLDERS.intersection(Place(folder.path, root).relative.parts):
                 self.add(Place(folder.path, root))
@@ -41,10 +44,21 @@ class Search:
                 self.skipped.append(folder)
 
     def add(self, place: Place) -> None:
-        """Take a place, unless that path was found before."""
-        if place.path not in self._seen:
-            self._seen.add(place.path)
+        """Take a place, unless that file was found before.
+
+        One that a symbolic link led to is another file only where it is another prompt: of another name or plugin, or
+        in another kind of folder. Where it is the same, its own path stands for it.
+        """
+        kinds = PROMPT_FOLDERS.intersection(place.relative.parts)
+        real = self._links.get(place.path, place.path)
+        prompt = (real, place.unit or place.root, place.path.name, kinds)
+        at = self._seen.get(place.path, self._seen.get(prompt))
+        if at is None:
+            self._seen[place.path] = self._seen[prompt] = len(self.places)
             self.places.append(replace(place, level=self.level))
+        elif place.path == real and self.places[at].path in self._links:
+            self._seen[place.path] = at
+            self.places[at] = replace(place, level=self.places[at].level)
 
 
 # Plugins
@@ -75,7 +89,7 @@ def find_plugins(walk: Walk) -> Plugins:
         except ManifestFault as fault:
             skipped.append(Skipped(fault.path, str(fault), is_fault=True))
             continue
-        skipped += [Skipped(path, reason) for path, reason in passed]
+        skipped += passed
         for plugin in plugins:
             by_entries.setdefault(plugin.folder, []).append(plugin.declared)
     for folder in sorted({*declared, *by_entries}):
@@ -93,7 +107,7 @@ def _merged(entries: list[Declared | None], folder: Path) -> Declared | None:
     lists = [entry for entry in entries if entry is not None]
     if not lists:
         return plugin_commands(folder)
-    paths = tuple(path for entry in lists for path in entry.entries)
+    paths = frozenset(path for entry in lists for path in entry.entries)
     return Declared(paths, lists[0].source, tuple(reason for entry in lists for reason in entry.lost))
 
 
@@ -121,18 +135,21 @@ class Surroundings:
     def __init__(self, given_root: Path | None = None) -> None:
         self.skipped: list[Skipped] = []
         self._roots = Roots(given_root)
-        self._entries: dict[Path, list[PluginEntry]] = {}
+        self._entries: dict[Path, dict[Path, list[Declared | None]]] = {}
         self._commands: dict[Path, Declared | None] = {}
         self._manifests: dict[Path, bool] = {}
 
     def place_of(self, path: Path, *, named: Path | None = None) -> Place:
         """The place of the file at `path`, there or not. `named` is the folder it was found in, if any."""
         root = self._roots.root_of(path, _unmarked_root(path, named))
-        entries = [entry for above in path.parents for entry in self._entries_of(above) if entry.folder in path.parents]
-        plugins = [entry.folder for entry in entries] + [above for above in path.parents if self._has_manifest(above)]
-        plugin = max(plugins, key=lambda folder: len(folder.parts), default=root)
+        parents = path.parents
+        marketplaces = [entries for above in parents if (entries := self._entries_of(above))]
+        plugin = next(
+            (each for each in parents if self._has_manifest(each) or any(each in entries for entries in marketplaces)),
+            root,
+        )
         unit = plugin if len(plugin.parts) > len(root.parts) else root
-        declared = self._declared(plugin, [entry.declared for entry in entries if entry.folder == plugin])
+        declared = self._declared(plugin, marketplaces)
         is_declared = declared is not None and declared.holds(Place(path, plugin).relative)
         return Place(path, self._roots.given or unit, unit, declared=is_declared, outright=named is None)
 
@@ -141,9 +158,10 @@ class Surroundings:
             self._manifests[folder] = _has_manifest(folder)
         return self._manifests[folder]
 
-    def _declared(self, plugin: Path, by_entries: list[Declared | None]) -> Declared | None:
+    def _declared(self, plugin: Path, marketplaces: list[dict[Path, list[Declared | None]]]) -> Declared | None:
         if plugin not in self._commands:
             self._commands[plugin] = None
+            by_entries = [declared for entries in marketplaces for declared in entries.get(plugin, [])]
             try:
                 if by_entries or self._has_manifest(plugin):
                     self._commands[plugin] = _merged(by_entries, plugin)
@@ -152,13 +170,15 @@ class Surroundings:
                 self.skipped.append(Skipped(fault.path, str(fault), is_fault=True))
         return self._commands[plugin]
 
-    def _entries_of(self, folder: Path) -> list[PluginEntry]:
-        """The plugins that a marketplace in the folder names."""
+    def _entries_of(self, folder: Path) -> dict[Path, list[Declared | None]]:
+        """The plugins that a marketplace in the folder names, each with what its entries declare."""
         if folder not in self._entries:
-            self._entries[folder] = []
+            self._entries[folder] = {}
             try:
-                self._entries[folder], passed = marketplace_plugins(folder)
-                self.skipped += [Skipped(path, reason) for path, reason in passed]
+                plugins, passed = marketplace_plugins(folder)
+                self.skipped += passed
+                for plugin in plugins:
+                    self._entries[folder].setdefault(plugin.folder, []).append(plugin.declared)
             except ManifestFault as fault:
                 self.skipped.append(Skipped(fault.path, str(fault), is_fault=True))
         return self._entries[folder]
@@ -191,6 +211,10 @@ def find_beside(folder: Path, search: Search) -> None:
     search.looked_in.append(folder)
     for name in ("prompts", ".github/prompts", "commands", ".claude/commands"):
         if os.path.isdir(folder / name):
+            fault = link_fault(str(folder / name), folder)
+            if fault:
+                search.skipped.append(Skipped(folder / name, fault))
+                continue
             walk = Walk(folder / name, folder)
             search.pass_over(walk, folder)
             for path in walk.files:
@@ -241,7 +265,7 @@ def find_paths(paths: Iterable[str], given_root: Path | None, search: Search) ->
         except (FileNotFoundError, NotADirectoryError):
             matches = _matching(text)
             if not matches:
-                faults.append(_no_such_path(text))
+                faults.append(_no_such_path(text, suggest=len(faults) < _MAX_SUGGESTIONS))
         except (OSError, ValueError) as error:
             faults.append(f"'{text}': {said_of(error)}")
             continue
@@ -302,10 +326,12 @@ def _find_file(path: Path, around: Surroundings, search: Search, faults: list[st
     search.add(around.place_of(path))
 
 
-def _no_such_path(text: str) -> str:
+def _no_such_path(text: str, *, suggest: bool) -> str:
     if glob.has_magic(text):
         return f"nothing matches '{text}'"
     folder = Path(text).parent
+    if not suggest:
+        return f"there is no file or folder '{text}'"
     try:
         near = difflib.get_close_matches(Path(text).name, os.listdir(folder), n=1)  # noqa: PTH208
     except OSError:

@@ -2,16 +2,32 @@
 
 import os
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbp.display import said_of
+from kbp.text import BOM
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+# Matching costs a power of the length of a path for each star. No ignore file that a person wrote has so many.
+_MAX_STARS, _MAX_DOUBLE_STARS = 3, 2
+_CLASSES = {
+    "[:alpha:]": "a-zA-Z",
+    "[:digit:]": "0-9",
+    "[:alnum:]": "a-zA-Z0-9",
+    "[:upper:]": "A-Z",
+    "[:lower:]": "a-z",
+    "[:xdigit:]": "0-9A-Fa-f",
+    "[:space:]": " \t",
+    "[:blank:]": " \t",
+}
+_CLASS = re.compile("|".join(map(re.escape, _CLASSES)))
+_STARS = re.compile(r"\*+")
 SHOWN_DOT_FOLDERS = frozenset({".github", ".claude", ".agents"})
 _MAX_IGNORE_FILE = 1024 * 1024
 IGNORE_FILES = (".gitignore", ".kbpignore")
@@ -36,12 +52,16 @@ class _Ignores:
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder to enter: its path, what it really is, the patterns that hold in it, and the real folders above it."""
+    """A folder to enter: its path, what it really is, the patterns that hold in it, and the real folders above it.
+
+    `is_linked` says whether a symbolic link led to it, or to a folder above it.
+    """
 
     path: str
     real: str
     ignores: tuple[_Ignores, ...]
     above: frozenset[str]
+    is_linked: bool = False
 
 
 @dataclass(slots=True)
@@ -49,7 +69,8 @@ class Walk:
     """One walk through a folder.
 
     `files` are the paths of the files below it, sorted; `folders` every folder entered, it first; `skipped` the
-    links that lead nowhere, in a loop or out of `boundary`; `unreadable` the folders that could not be read.
+    links that lead nowhere, in a loop or out of `boundary`, and lines of ignore files that cannot be used; `unreadable`
+    the folders that could not be read; `links` what the files really are that a symbolic link led to.
     """
 
     top: Path
@@ -58,14 +79,16 @@ class Walk:
     folders: list[Path] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     unreadable: list[Skipped] = field(default_factory=list)
+    links: dict[Path, Path] = field(default_factory=dict)
     _followed: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        ignores = list(_from_above(self.top))
+        ignores = list(_from_above(self.top, self.skipped))
         if _is_ignored(str(self.top), True, ignores):  # named outright all the same
             ignores = []
         real = os.path.realpath(self.top)
-        pending = [_Folder(str(self.top), real, tuple(ignores), frozenset({real}))]
+        above = frozenset({real, *map(str, Path(real).parents)})
+        pending = [_Folder(str(self.top), real, tuple(ignores), above)]
         while pending:
             pending += self._enter(pending.pop())
         self.files.sort()
@@ -79,33 +102,37 @@ class Walk:
             self.unreadable.append(Skipped(Path(folder.path), f"the folder cannot be read: {said_of(error)}"))
             return
         self.folders.append(Path(folder.path))
-        ignores = (*folder.ignores, *_of_folder(folder.path, {entry.name for entry in entries}))
+        ignores = (*folder.ignores, *_of_folder(folder.path, {entry.name for entry in entries}, self.skipped))
         for entry in entries:
-            is_folder = self._is_folder(entry, folder.above)
+            is_folder = self._is_folder(entry, folder)
             if is_folder is None or _is_hidden(entry.name, is_folder) or _is_ignored(entry.path, is_folder, ignores):
                 continue
+            is_linked = folder.is_linked or entry.is_symlink()
+            real = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(folder.real, entry.name)  # noqa: PTH118 (speed)
             if is_folder:
-                real = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(folder.real, entry.name)  # noqa: PTH118 (speed)
-                yield _Folder(entry.path, real, ignores, folder.above | {real})
+                yield _Folder(entry.path, real, ignores, folder.above | {real}, is_linked)
             else:
                 self.files.append(Path(entry.path))
+                if is_linked:
+                    self.links[Path(entry.path)] = Path(real)
 
-    def _is_folder(self, entry: os.DirEntry[str], above: frozenset[str]) -> bool | None:
+    def _is_folder(self, entry: os.DirEntry[str], folder: _Folder) -> bool | None:
         """Whether the entry is a folder to enter (True), a file (False), or nothing to follow (None)."""
         if not entry.is_symlink():
             return entry.is_dir()
         reason = link_fault(entry.path, self.boundary)
         target = os.path.realpath(entry.path)
         is_folder = os.path.isdir(target)
-        if reason is None and is_folder and target in above:
+        if reason is None and is_folder and target in folder.above:
             reason = "a symbolic link that leads back to a folder above it"
         if reason is not None:
             if entry.name.endswith(".md") or is_folder:
                 self.skipped.append(Skipped(Path(entry.path), reason))
             return None
-        if is_folder and target in self._followed:
+        link = os.path.join(folder.real, entry.name)  # noqa: PTH118 (speed)
+        if is_folder and link in self._followed:  # each link once, however many ways lead to it
             return None
-        self._followed.add(target)
+        self._followed.add(link)
         return is_folder
 
 
@@ -126,8 +153,10 @@ def _target(path: str) -> str:
     """What the link says, as long as it is there."""
     try:
         return os.readlink(path)  # noqa: PTH115 (a Path would lose what the link says)
-    except OSError:
+    except FileNotFoundError:
         return "it is gone"
+    except OSError:  # no link itself, but below one
+        return os.path.realpath(path)
 
 
 def _is_hidden(name: str, is_folder: bool) -> bool:
@@ -143,31 +172,50 @@ def _is_ignored(path: str, is_folder: bool, ignores: Sequence[_Ignores]) -> bool
     return False
 
 
-def _from_above(top: Path) -> Iterator[_Ignores]:
+def _from_above(top: Path, unusable: list[Skipped]) -> Iterator[_Ignores]:
     """The ignore files of the folders above, from the repository's root down."""
     above = list(top.parents)
     roots = [at for at, folder in enumerate(above) if os.path.exists(folder / ".git")]
     if os.path.exists(top / ".git") or not roots:
         return
     for folder in reversed(above[: roots[0] + 1]):
-        yield from _of_folder(str(folder), {name for name in IGNORE_FILES if os.path.isfile(folder / name)})
+        yield from _of_folder(str(folder), set(IGNORE_FILES), unusable)
 
 
-def _of_folder(folder: str, names: set[str]) -> Iterator[_Ignores]:
+def _of_folder(folder: str, names: set[str], unusable: list[Skipped]) -> Iterator[_Ignores]:
+    """The patterns of the folder's own ignore files. A line that cannot be used ignores nothing, as in git."""
     for name in IGNORE_FILES:
-        if name in names:
-            from pathspec import GitIgnoreSpec
+        path = Path(folder) / name
+        if name not in names or not os.path.isfile(path):
+            continue
+        try:
+            with path.open("rb") as file:
+                text = file.read(_MAX_IGNORE_FILE).decode(errors="replace")
+        except OSError:  # no file any more
+            continue
+        yield _Ignores(folder, _spec(text, path, unusable))
 
-            try:
-                path = Path(folder) / name
-                if not os.path.isfile(path):
-                    continue
-                with path.open("rb") as file:
-                    lines = file.read(_MAX_IGNORE_FILE).decode(errors="replace").splitlines()
-                yield _Ignores(folder, GitIgnoreSpec.from_lines(lines))
-            except (
-                OSError,
-                ValueError,
-                re.error,
-            ):  # no pattern, or no file any more: it ignores nothing
+
+def _spec(text: str, path: Path, unusable: list[Skipped]) -> "GitIgnoreSpec":
+    """The patterns of an ignore file. As in git its lines end at line feeds alone, and a mark at its start is none."""
+    from pathspec import GitIgnoreSpec
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+    patterns: list[GitIgnoreSpecPattern] = []
+    with warnings.catch_warnings(action="ignore"):  # of the regular expressions that brackets turn into
+        for number, written in enumerate(text.removeprefix(BOM).split("\n"), start=1):
+            line = _CLASS.sub(lambda found: _CLASSES[found[0]], written.removesuffix("\r"))
+            if not line:
                 continue
+            try:
+                _check_stars(line)
+                patterns.append(GitIgnoreSpecPattern(line))
+            except (ValueError, re.error, OverflowError) as error:
+                unusable.append(Skipped(path, f"line {number} ignores nothing: {str(error).lower()}"))
+    return GitIgnoreSpec(patterns)
+
+
+def _check_stars(line: str) -> None:
+    parts = [_STARS.sub("*", part) if part != "**" else part for part in line.strip("/").split("/")]
+    if parts[:-1].count("**") > _MAX_DOUBLE_STARS or any(part.count("*") > _MAX_STARS for part in parts):
+        raise ValueError("more stars than a pattern may have")

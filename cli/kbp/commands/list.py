@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
+from kbp import dialects
 from kbp.commands.console import DONE, Console, Stop, collecting
 from kbp.commands.options import STDIN, Sources, bad_choice, tell_files
-from kbp.dialects import DIALECTS
 from kbp.display import counted
 from kbp.files import shown
 from kbp.library import Library
 from kbp.model import Prompt
-from kbp.output.prompts import LIST_FORMATS, Row, columns, matches
+from kbp.output.prompts import LIST_FORMATS, Row, columns, matcher
 
 _UNBOUNDED = 10_000
 
@@ -33,7 +33,7 @@ def list_prompts(
     ] = "table",
     only_dialect: Annotated[
         str | None,
-        typer.Option("--only-dialect", metavar="|".join(DIALECTS), help="Only prompts of that dialect."),
+        typer.Option("--only-dialect", metavar="|".join(dialects.names()[1:]), help="Only prompts of that dialect."),
     ] = None,
     shadowed: Annotated[
         bool, typer.Option("--shadowed", help="The prompts whose name a stronger source serves.")
@@ -54,7 +54,7 @@ def list_prompts(
     faults = sources.faults(reads_stdin=STDIN in (sources.path or []))
     faults += bad_choice("--format", format, LIST_FORMATS)
     if only_dialect is not None:
-        faults += bad_choice("--only-dialect", only_dialect, DIALECTS)
+        faults += bad_choice("--only-dialect", only_dialect, dialects.names()[1:])
     with collecting(faults):
         found = sources.find(console)
     if faults:
@@ -88,12 +88,13 @@ def _summary(found: Library, chosen: Sequence[Prompt]) -> str:
 
 
 def _chosen(found: Library, pattern: str | None, only_dialect: str | None) -> list[Prompt]:
-    prompts = [prompt for prompt in found.prompts() if only_dialect in (None, prompt.meta["kbp/dialect"])]
+    dialect = dialects.dialect_called(only_dialect) if only_dialect else None
+    prompts = [prompt for prompt in found.prompts() if dialect is None or dialect.name == prompt.meta["kbp/dialect"]]
     if pattern is None:
         return prompts
     try:
-        chosen = [prompt for prompt in prompts if matches(prompt, pattern)]
-    except re.error as error:
+        chosen = list(filter(matcher(pattern), prompts))
+    except (re.error, OverflowError, RecursionError) as error:
         raise Stop(f"{pattern} is not a regular expression: {error}") from None
     if not chosen:
         near = difflib.get_close_matches(pattern, [prompt.name for prompt in prompts], n=3)

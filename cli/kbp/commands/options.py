@@ -96,12 +96,9 @@ class Reading:
             faults.append("--stdin-filename names the file read from stdin: give - as a path too")
         if self.root is not None and not os.path.isdir(self.root):
             faults.append(f"--root {self.root}: there is no such folder")
-        if self.library is not None and (
-            not self.library or self.library != self.library.strip() or "/" in self.library
-        ):
-            faults.append(
-                f"--library {self.library!r}: a library has a name without blanks around it and without a slash"
-            )
+        if self.library is not None and not _is_library(self.library):
+            rule = "its name has no slash, no blanks around it and no control characters"
+            faults.append(f"--library {self.library!r}: {rule}")
         return faults
 
     @property
@@ -193,6 +190,10 @@ class Sources(Reading):
         if not self.project_only:
             find_in_user_folders(search)
         return self.load(search)
+
+
+def _is_library(name: str) -> bool:
+    return bool(name) and name == name.strip() and "/" not in name and name.isprintable()
 
 
 def nothing_found(found: Library, way_out: str) -> Stop:

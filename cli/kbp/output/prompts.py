@@ -1,8 +1,9 @@
 """Prompts as tables, names, JSON, and as a page about one of them."""
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from typing import Any
 
 from kbp.dialects.base import STOCK_HINT
@@ -187,15 +188,23 @@ def body(file: PromptFile, color: bool = False) -> str:
     return "".join(parts)
 
 
-def matches(prompt: Prompt, pattern: str) -> bool:
-    """Whether the prompt fits a pattern: a part of its name or description, a glob over its name, or `/regex/`.
+def matcher(pattern: str) -> Callable[[Prompt], bool]:
+    """What says whether a prompt fits a pattern: a part of its name or description, a glob over its name, or `/regex/`.
 
     Raises:
-        re.error: the regular expression is none.
+        re.error, OverflowError, RecursionError: the regular expression is none.
     """
-    texts = [prompt.name, prompt.description or ""]
     if len(pattern) > 1 and pattern.startswith("/") and pattern.endswith("/"):
-        return any(re.search(pattern[1:-1], text, re.IGNORECASE) for text in texts)
+        with warnings.catch_warnings(action="ignore"):
+            regex = re.compile(pattern[1:-1], re.IGNORECASE)
+        return lambda prompt: any(map(regex.search, _searched(prompt)))
+    part = pattern.lower()
     if any(sign in pattern for sign in "*?["):
-        return fnmatchcase(prompt.name.lower(), pattern.lower())
-    return any(pattern.lower() in text.lower() for text in texts)
+        with warnings.catch_warnings(action="ignore"):
+            glob = re.compile(translate(part))
+        return lambda prompt: glob.match(prompt.name.lower()) is not None
+    return lambda prompt: any(part in text.lower() for text in _searched(prompt))
+
+
+def _searched(prompt: Prompt) -> tuple[str, str]:
+    return prompt.name, prompt.description or ""
