@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -222,3 +223,69 @@ def test_prices_and_code_are_told_from_positions(body: str, dollars: list[str], 
     file = kbp.load(tree({"commands/a.md": f"---\ndescription: d\n---\n{body}"}) / "commands/a.md")
     report = lint([file], [RULES["amount-or-code"]])
     assert [file.document.text[each.span.start : each.span.end] for each in report.diagnostics] == dollars
+
+
+# No file takes long. What is quadratic takes minutes on these.
+REPEATED = [
+    " @a",
+    "$1 ",
+    "`$1` ",
+    "```!\n",
+    "$abc ",
+    "{",
+    "${input:",
+    "${input:a}",
+    "$",
+    "#file:",
+    "`",
+    "!`a` ",
+    "\n",
+    "\r",
+]
+REPEATED += [
+    "<!--",
+    "---\n",
+    "    a\n",
+    "../",
+    "\\$1",
+    "$ARGUMENTS[",
+    "{{ a.b }}",
+    "-----BEGIN ",
+    "sk-",
+    " ",
+    "\t \n",
+    "a:",
+]
+
+
+@pytest.mark.parametrize("piece", REPEATED)
+@pytest.mark.parametrize("folder", ["prompts", "commands"])
+def test_no_body_takes_long(tree: Tree, folder: str, piece: str) -> None:
+    top = tree({f"{folder}/a.md": "---\ndescription: d\narguments: [abd]\n---\n" + piece * 50_000 + "a b"})
+    start = time.monotonic()
+    kbp.lint(top)
+    assert time.monotonic() - start < 15
+
+
+BLOCKS = [
+    "k{n}: v\n",
+    "a: [x]\n",
+    "# c\n",
+    "# kbp: ignore[x]\n",
+    "k{n}: a: b\n",
+    " a: b\n",
+    "a\n",
+    "k{n}:\tv\n",
+    "k: 'x\n",
+    "- a\n",
+]
+
+
+@pytest.mark.parametrize("line", BLOCKS)
+@pytest.mark.parametrize("folder", ["prompts", "commands"])
+def test_no_frontmatter_takes_long(tree: Tree, folder: str, line: str) -> None:
+    block = "".join(line.replace("{n}", str(n)) for n in range(3000))
+    top = tree({f"{folder}/a.md": f"---\n{block}a: x{' ' * 60_000}y\n---\ntext\n"})
+    start = time.monotonic()
+    kbp.lint(top)
+    assert time.monotonic() - start < 15

@@ -6,10 +6,9 @@ from functools import cached_property
 
 import yaml
 
-from kbp import faults
+from kbp import faults, markdown
 from kbp.frontmatter import Entry, TooDeep, Value, block, check, compose
-from kbp.markdown import Code
-from kbp.text import BOM, WHITE, Lines, Problem, Span, with_unix_line_ends
+from kbp.text import BOM, WHITE, Lines, Problem, Span, Spans, with_unix_line_ends
 
 MAX_FILE = 16 * 1024 * 1024
 MAX_FRONTMATTER = 1024 * 1024
@@ -45,9 +44,9 @@ class Document:
         return (self.root.mapping if self.root else None) or {}
 
     @cached_property
-    def code(self) -> Code:
+    def code(self) -> Spans:
         """Where the body is code to Markdown."""
-        return Code(self.text, self.body_start)
+        return markdown.code(self.text, self.body_start)
 
     @property
     def body(self) -> str:

@@ -1,27 +1,18 @@
 """Where a Markdown text is code."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 
-from kbp.text import Span
+from kbp.text import Span, Spans
 
 _FENCE = re.compile(r"[ \t]*(?:[-*+>][ \t]+)*(`{3,}|~{3,})")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 _INLINE = re.compile(r"`[^`\r\n]+`")
 
 
-class Code:
+def code(text: str, start: int = 0) -> Spans:
     """The fenced blocks and inline code of a text. A fence that nothing closes goes on to the end."""
-
-    def __init__(self, text: str, start: int = 0) -> None:
-        self._spans = list(_code(text, start))
-        self._starts = [span.start for span in self._spans]
-
-    def holds(self, offset: int) -> bool:
-        """Whether the character at `offset` is code."""
-        at = bisect_right(self._starts, offset) - 1
-        return at >= 0 and offset < self._spans[at].end
+    return Spans(_code(text, start))
 
 
 def _code(text: str, start: int) -> Iterator[Span]:

@@ -3,6 +3,7 @@
 import re
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +19,19 @@ class Span:
 
     start: int
     end: int
+
+
+class Spans:
+    """Ranges of one text, in order, none of which overlap."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self._spans = list(spans)
+        self._starts = [span.start for span in self._spans]
+
+    def holds(self, offset: int) -> bool:
+        """Whether the character at `offset` stands in one of them."""
+        at = bisect_right(self._starts, offset) - 1
+        return at >= 0 and offset < self._spans[at].end
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from typing import Any
 from kbp.dialects.base import STOCK_HINT
 from kbp.display import fit, pad, safe, safe_line, width
 from kbp.files import PromptFile
-from kbp.markdown import Code
 from kbp.model import Argument, Kind, Placeholder, Prompt
 from kbp.output.jsontext import dump
 from kbp.output.style import Meaning, styled
+from kbp.text import Spans
 
 Row = Sequence[str]
 
@@ -157,7 +157,7 @@ def _manner(argument: Argument) -> str:
     return safe_line("; ".join(parts))
 
 
-def _kept(placeholder: Placeholder, code: Code) -> str | None:
+def _kept(placeholder: Placeholder, code: Spans) -> str | None:
     """A reference that only a client resolves, as it is named to a person. In code an `@` is seldom one."""
     if placeholder.raw.startswith("@") and code.holds(placeholder.span.start):
         return None

@@ -3,11 +3,12 @@
 import difflib
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile
 from kbp.linter.rules.base import rule
-from kbp.linter.rules.shell import in_shell
+from kbp.linter.rules.shell import commands_of
 from kbp.model import Kind, Placeholder
 from kbp.text import Span
 
@@ -34,10 +35,12 @@ def amounts_and_code(file: PromptFile) -> list[Span]:
     prices = {match.start() for match in matches if _is_price(document.text, match)}
     # What prose uses as a position is one in code too.
     in_prose = {match[0] for match in matches if match.start() not in prices and not code.holds(match.start())}
+    is_code_line = lru_cache(lambda number: bool(_CODE_LINE.search(document.lines.line(number))))
     found = []
     for match in matches:
-        line = document.lines.line(document.lines.position(match.start()).line)
-        is_code = code.holds(match.start()) and (asks_nothing or bool(_CODE_LINE.search(line)))
+        is_code = code.holds(match.start()) and (
+            asks_nothing or is_code_line(document.lines.position(match.start()).line)
+        )
         if match.start() in prices or (is_code and match[0] not in in_prose):
             found.append(Span(match.start(), match.end()))
     return found
@@ -75,8 +78,9 @@ def amount_or_code(file: PromptFile) -> Iterator[Finding]:
         ---
         A seat costs \$5.00. Compare with $ARGUMENTS.
     """
+    commands = commands_of(file)
     for span in amounts_and_code(file):
-        if not in_shell(file, span.start):
+        if not commands.holds(span.start):
             written = file.document.text[span.start : span.end]
             message = f"`{written}` is a price or code here: Claude Code fills it with a typed word"
             yield Finding(span, message, f"write `\\{written}`")
@@ -144,7 +148,14 @@ def one_based_index(file: PromptFile) -> Iterator[Finding]:
 
 
 _WORD = re.compile(r"(?<![\\$])\$(?:\{(?P<braced>ARGUMENTS?)\b[^}\s]*\}|(?P<word>[A-Za-z_][A-Za-z0-9_]*))")
+_MAX_NEAR = 60
+"""Beyond so many names, or characters of one, no nearest name is looked for: that takes its time."""
 _FREE_TEXT_SLIPS = ("ARGS", "ARGUMENT", "ARGUMENTs", "ARGUEMENTS", "ARGUMETS")
+
+
+@lru_cache(maxsize=256)
+def _near(word: str, names: tuple[str, ...]) -> list[str]:
+    return difflib.get_close_matches(word, names, n=1, cutoff=0.75)
 
 
 @rule(Severity.WARNING, needs="positions")
@@ -172,15 +183,15 @@ def near_miss_name(file: PromptFile) -> Iterator[Finding]:
     template = file.template
     if template is None:
         return
-    names = [name for name in template.positions if file.dialect is None or file.dialect.spell(name)]
-    names = [name for name in template.positions if file.dialect is None or file.dialect.spell(name)]
+    names = [name for name in template.positions[:_MAX_NEAR] if file.dialect is None or file.dialect.spell(name)]
     filled = (Kind.NAMED, Kind.POSITION, Kind.FREE_TEXT)
     placed = {each.span.start for each in template.placeholders if each.kind in filled}
     for match in _WORD.finditer(file.document.text, file.document.body_start):
         word = match["word"] or match["braced"]
         if match.start() in placed:
             continue
-        near = None if word.isupper() else difflib.get_close_matches(word, names, n=1, cutoff=0.75)
+        is_name = len(word) <= _MAX_NEAR and not word.isupper()
+        near = _near(word, tuple(names)) if is_name else ()
         if near and len(word) > 2:
             help = f"did you mean `${near[0]}`?"
             yield Finding(Span(*match.span()), f"`{match[0]}` is not declared, and is text", help)

@@ -13,7 +13,6 @@ _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 # Tag characters spell invisible ASCII; behind a black flag they are part of an emoji.
 _TAGS = re.compile("(?<![\U0001f3f4\U000e0000-\U000e007f])[\U000e0000-\U000e007f]+")
 _ZERO_WIDTH = re.compile("(?<=[A-Za-z0-9])[\u200b-\u200d\u2060\ufeff]+(?=[A-Za-z0-9])")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _HIDDEN = (
     (_BIDI, "a control that turns the direction of writing: what is read is not what is sent"),
     (_TAGS, "tag characters: text that nobody sees and every model reads"),
@@ -47,11 +46,19 @@ def hidden_text(file: PromptFile) -> Iterator[Finding]:
         for match in pattern.finditer(text):
             codes = " ".join(f"U+{ord(character):04X}" for character in match[0][:4])
             yield Finding(Span(*match.span()), f"{what} ({codes})", "remove it")
-    for match in _COMMENT.finditer(text, file.document.body_start) if "<!--" in text else ():
-        if len(match[0]) > _MAX_COMMENT:
-            first = file.document.lines.span(file.document.lines.position(match.start()).line)
-            message = f"an HTML comment of {len(match[0])} characters: no page shows it, and every model reads it"
-            yield Finding(Span(match.start(), min(match.end(), first.end)), message, "remove it, or write it as text")
+    for comment in _comments(text, file.document.body_start):
+        length = comment.end - comment.start
+        if length > _MAX_COMMENT:
+            first = file.document.lines.span(file.document.lines.position(comment.start).line)
+            message = f"an HTML comment of {length} characters: no page shows it, and every model reads it"
+            yield Finding(Span(comment.start, min(comment.end, first.end)), message, "remove it, or write it as text")
+
+
+def _comments(text: str, start: int) -> Iterator[Span]:
+    """The HTML comments that are closed."""
+    while (opening := text.find("<!--", start)) >= 0 and (closing := text.find("-->", opening + 4)) >= 0:
+        start = closing + 3
+        yield Span(opening, start)
 
 
 _SECRETS = (

@@ -7,25 +7,28 @@ from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile
 from kbp.linter.rules.base import rule
 from kbp.model import Kind
-from kbp.text import Span
+from kbp.text import Span, Spans
 
 _FENCE_END = re.compile(r"[\r\n][ \t]*```[ \t]*(?=[\r\n]|\Z)")
 
 
+def commands_of(file: PromptFile) -> Spans:
+    """Where the commands of shell lines and shell blocks stand, which Claude Code runs."""
+    return Spans(_commands(file))
+
+
 def _commands(file: PromptFile) -> Iterator[Span]:
-    """Where the commands of shell lines and shell blocks stand."""
     text = file.document.text
+    end = 0
     for placeholder in file.template.placeholders if file.template else ():
-        if placeholder.kind is Kind.SHELL and placeholder.hint is not None:
+        if placeholder.kind is Kind.SHELL and placeholder.hint is not None and placeholder.span.end >= end:
             yield Span(placeholder.span.end, placeholder.span.end + len(placeholder.hint))
-        elif placeholder.kind is Kind.SHELL:
+        elif placeholder.kind is Kind.SHELL and placeholder.hint is None:
+            if placeholder.span.end < end:  # inside the block before
+                continue
             close = _FENCE_END.search(text, placeholder.span.end)
-            yield Span(placeholder.span.end, close.start() if close else len(text))
-
-
-def in_shell(file: PromptFile, offset: int) -> bool:
-    """Whether the character stands in a command that Claude Code runs."""
-    return any(command.start <= offset < command.end for command in _commands(file))
+            end = close.start() if close else len(text)
+            yield Span(placeholder.span.end, end)
 
 
 @rule(Severity.WARNING, needs="positions")
@@ -51,9 +54,10 @@ def argument_in_shell(file: PromptFile) -> Iterator[Finding]:
         The log: !`git log -20`
         Look for $ARGUMENTS.
     """
+    commands = commands_of(file)
     for placeholder in file.template.placeholders if file.template else ():
         is_typed = placeholder.kind in (Kind.NAMED, Kind.POSITION, Kind.FREE_TEXT)
-        if is_typed and in_shell(file, placeholder.span.start):
+        if is_typed and commands.holds(placeholder.span.start):
             message = f"`{placeholder.raw}` puts what is typed into a command that Claude Code runs"
             yield Finding(placeholder.span, message, "ask the model to run the command instead")
 

@@ -67,11 +67,13 @@ def mixed_line_endings(file: PromptFile) -> Iterator[Finding]:
 
 
 _POINTER = re.compile(r"(?:\.{1,2}/)+[^\s:*?\"<>|]+|[^\s:*?\"<>|/]+(?:/[^\s:*?\"<>|/]+)+\.md")
+_MAX_PATH = 4096
 
 
 def is_pointer(file: PromptFile) -> bool:
     """Whether the whole file is one relative path."""
-    return bool(_POINTER.fullmatch(file.document.text.strip()))
+    text = file.document.text
+    return len(text) <= _MAX_PATH and bool(_POINTER.fullmatch(text.strip()))
 
 
 @rule(Severity.WARNING)
