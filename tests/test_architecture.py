@@ -25,6 +25,8 @@ ROOMS = [
     "diagnostics",
     "dialects",
     "renderer",
+    "patterns",
+    "configuration",
     "walk",
     "manifests",
     "files",

@@ -166,7 +166,11 @@ def test_lint_names_the_links_it_does_not_follow(kbp: Kbp, tree: Tree) -> None:
     (top / "prompts/out.md").symlink_to("/etc/hostname")
     result = kbp("lint", cwd=top)
     assert result.code == 0
-    assert result.err.startswith("skipped prompts/out.md: a symbolic link that leads out of the root (/etc/hostname)\n")
+    said = "a symbolic link that leads out of the root (/etc/hostname)"
+    assert result.out.startswith(f"prompts/out.md:1:1: warning[dangling-link] {said}\n")
+    assert result.err == "Found 1 warning in 1 file.\n"
+    unselected = kbp("lint", "--ignore", "dangling-link", cwd=top)
+    assert unselected.err.startswith(f"skipped prompts/out.md: {said}\n")
 
 
 def test_lint_with_a_library_sees_its_names_across_plugins(kbp: Kbp, tree: Tree) -> None:

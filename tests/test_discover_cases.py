@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kbp.dialects import dialect_called
+from kbp.files import Manner
 from kbp.library import Library, load_all
 from kbp.search import find_in_plugin
 
@@ -22,7 +23,8 @@ def test_a_plugin_serves_and_skips_what_its_case_says(case: dict[str, Any], tmp_
         path.write_bytes(text.encode())
     plugin = case["plugin"]
     search = find_in_plugin(tmp_path, plugin.get("prompts"))
-    library = load_all(search, given=dialect_called(plugin.get("dialect", "auto")), library=case["library"])
+    manner = Manner(dialect_called(plugin.get("dialect", "auto")), library=case["library"])
+    library = load_all(search, lambda path: manner)
     assert served(library) == case["expect"]["prompts"]
     assert skipped(library) == [
         {key: entry[key] for key in entry if key != "line"} for entry in case["expect"]["skipped"]

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from conftest import LIBRARY, Tree
 
+from kbp.files import Manner
 from kbp.library import Library, NotFound, load_all
 from kbp.model import PromptSource
 from kbp.renderer import MissingArguments
@@ -14,7 +15,7 @@ PROMPT = "---\ndescription: d\n---\nbody\n"
 def library_of(top: Path, name: str | None = None) -> Library:
     search = Search()
     find_in_project(top, search)
-    return load_all(search, library=name)
+    return load_all(search, lambda path: Manner(library=name))
 
 
 def test_a_library_is_a_source_of_prompts() -> None:

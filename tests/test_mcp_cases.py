@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kbp.dialects import dialect_called
-from kbp.files import Place, PromptFile, load
+from kbp.files import Manner, Place, PromptFile, load
 from kbp.renderer import MissingArguments, render
 
 TABLE = Path(__file__).parent / "cases" / "mcp.jsonl"
@@ -22,7 +22,7 @@ def load_case(case: dict[str, Any], root: Path) -> PromptFile:
     write(path, base64.b64decode(case["file_base64"]) if "file_base64" in case else case["file"].encode())
     given = dialect_called(case["setting"]) if case["setting"] else None
     place = Place(path, root, declared=case["declared_as_command"], outright=given is not None)
-    return load(place, given=given, library=case["library"])
+    return load(place, Manner(given, library=case["library"]))
 
 
 def write(path: Path, data: bytes) -> None:

@@ -4,6 +4,7 @@ import base64
 import contextlib
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +14,24 @@ from conftest import BROKEN, LIBRARY, Tree
 import kbp
 from kbp.diagnostics import Severity
 from kbp.dialects import dialect_called
-from kbp.files import PromptFile
+from kbp.files import Manner, PromptFile
 from kbp.library import load_all
+from kbp.linter.choice import Choice
+from kbp.linter.fixer import fix
 from kbp.linter.rules import RULES
 from kbp.linter.rules.base import Example, Rule
 from kbp.linter.run import lint
 from kbp.output.diagnostics import FORMATS
-from kbp.search import Search, Surroundings, find_paths
+from kbp.search import Search, Surroundings, find_in_folder, find_in_project, find_paths
 
 TABLE = Path(__file__).parent / "cases" / "lint.jsonl"
 CASES = [json.loads(line) for line in TABLE.read_text(encoding="utf-8").splitlines()]
 
 # No example can show these: they have tests of their own.
-WITHOUT_EXAMPLES = {"unreadable-file", "too-large", "secret"}
-# Rules that the table speaks of and that are not there yet: their records are looked at for the others.
-CHECKED = [case for case in CASES if not case.get("config") and not case.get("links")]
+WITHOUT_EXAMPLES = {"unreadable-file", "too-large", "secret", "dangling-link"}
+# Rules that the table speaks of and that come with convert: their records are looked at for the others.
+LATER = {"skill-name", "stale-twin", "lossy-conversion"}
+CHECKED = [case for case in CASES if not LATER.intersection(case.get("config", {}).get("enable", []))]
 
 
 def load(top: Path, paths: list[str]) -> list[PromptFile]:
@@ -37,17 +41,17 @@ def load(top: Path, paths: list[str]) -> list[PromptFile]:
     return list(load_all(search).files)
 
 
-def needed(rule: Rule) -> list[Rule]:
-    """The rules to run to see one of them: that of suppressions judges all."""
-    return list(RULES.values()) if rule.check_unused else [rule]
-
-
 def fired(rule: Rule, examples: list[Example], tree: Tree) -> set[str]:
-    """The paths of the examples in which the rule finds something."""
+    """The paths of the examples in which the rule finds something, as the only one of those that run by default."""
     top = tree({example.path: example.data for example in examples})
+    search = Search()
     with contextlib.chdir(top):
-        report = lint(load(top, [example.path for example in examples]), needed(rule))
-    return {diagnostic.path for diagnostic in report.diagnostics if diagnostic.rule == rule.name}
+        if rule.check_skipped:
+            find_in_project(top, search)
+        files = load(top, [example.path for example in examples if example.path.endswith(".md")])
+        report = lint(files, Choice(tuple({*Choice().rules, rule})), search.skipped)
+    assert {diagnostic.rule for diagnostic in report.diagnostics} <= {rule.name}
+    return {diagnostic.path for diagnostic in report.diagnostics}
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
@@ -78,17 +82,34 @@ def test_a_rule_over_files_is_silent_on_its_good_examples(rule: Rule, tree: Tree
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
 def test_good_examples_are_good_to_all_other_rules(rule: Rule, tree: Tree) -> None:
-    good = [example for example in rule.examples if example.is_good]
+    good = [example for example in rule.examples if example.is_good and example.path.endswith(".md")]
     top = tree({example.path: example.data for example in good})
     assert lint(load(top, [example.path for example in good])).diagnostics == ()
 
 
+def data_of(case: dict[str, Any]) -> bytes | None:
+    """The bytes of the file of a case, None where it is a link."""
+    if "file_base64" in case:
+        return base64.b64decode(case["file_base64"])
+    return case["file"].encode() if case["file"] is not None else None
+
+
 @pytest.mark.parametrize("case", CHECKED, ids=[case["id"] for case in CHECKED])
 def test_a_file_has_the_findings_of_its_case(case: dict[str, Any], tree: Tree) -> None:
-    data = base64.b64decode(case["file_base64"]) if "file_base64" in case else case["file"].encode()
-    top = tree({**case.get("siblings", {}), case["path"]: data})
+    data = data_of(case)
+    top = tree({".git/HEAD": "", **case.get("siblings", {}), **({case["path"]: data} if data is not None else {})})
+    for path, target in case.get("links", {}).items():
+        (top / path).parent.mkdir(parents=True, exist_ok=True)
+        (top / path).symlink_to(target)
     prompts = [path for path in case.get("siblings", {}) if path.endswith(".md")]
-    report = lint(load(top, [case["path"], *prompts]))
+    search = Search()
+    if data is None or any(path.endswith(".json") for path in case.get("siblings", {})):
+        find_in_folder(top, None, search)
+        files: Sequence[PromptFile] = load_all(search).files
+    else:
+        files = load(top, [case["path"], *prompts])
+    enabled = [RULES[name] for name in case.get("config", {}).get("enable", [])]
+    report = lint(files, Choice((*Choice().rules, *enabled)), search.skipped)
     found = {
         (diagnostic.rule, str(diagnostic.severity), diagnostic.start.line)
         for diagnostic in report.diagnostics
@@ -97,9 +118,52 @@ def test_a_file_has_the_findings_of_its_case(case: dict[str, Any], tree: Tree) -
     wanted = [each for each in case["diagnostics"] if each["rule"] in RULES]
     anywhere = {(each["rule"], each["severity"]) for each in wanted if each["line"] is None}
     found = {(rule, severity, None if (rule, severity) in anywhere else line) for rule, severity, line in found}
-    if GENERATED in data:  # its source stands beside it: twins are told apart when convert makes them
+    if data and GENERATED in data:  # its source stands beside it: twins are told apart when convert makes them
         found = {each for each in found if each[0] != "name-collision"}
     assert found == {(each["rule"], each["severity"], each["line"]) for each in wanted}
+
+
+FIXED = [
+    (case, finding)
+    for case in CHECKED
+    for finding in case["diagnostics"]
+    if ("fix" in finding or "fixed_file" in finding) and finding["rule"] in RULES
+]
+
+
+@pytest.mark.parametrize(("case", "finding"), FIXED, ids=[f"{case['id']}-{each['rule']}" for case, each in FIXED])
+def test_a_fix_leaves_the_line_or_the_file_of_its_case(
+    case: dict[str, Any], finding: dict[str, Any], tree: Tree
+) -> None:
+    data = data_of(case)
+    assert data is not None
+    (file,) = load(tree({case["path"]: data}), [case["path"]])
+    others = tuple(RULES.values()) if finding["rule"] == "unused-suppression" else ()
+    fixed = fix(file, Choice((RULES[finding["rule"]], *others)), unsafe=True)
+    assert fixed.counts[finding["rule"]] > 0
+    if "fixed_file" in finding:
+        assert fixed.after.document.text == finding["fixed_file"]
+    else:
+        before, after = file.document.text.split("\n"), fixed.after.document.text.split("\n")
+        before[finding["line"] - 1] = finding["fix"]
+        assert after == before
+
+
+def test_the_table_shows_fixes() -> None:
+    assert len(FIXED) > 40
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
+def test_the_fixes_of_a_rule_are_what_its_table_says(rule: Rule, tree: Tree) -> None:
+    choice = Choice(tuple(RULES.values()) if rule.check_unused else (rule,))
+    seen = set()
+    for example in rule.examples:
+        for file in load(tree({example.path: example.data}), [example.path]):
+            for diagnostic in lint([file], choice).diagnostics:
+                if diagnostic.rule == rule.name and diagnostic.fix is not None:
+                    seen.add("safe" if diagnostic.fix.is_safe else "unsafe")
+    assert all(each in rule.fixes for each in seen)
+    assert seen or rule.fixes in ("", "safe or unsafe") or rule.name in {"duplicate-key"}
 
 
 GENERATED = b"# generated by kbp from"
@@ -115,7 +179,7 @@ def test_most_of_the_table_is_checked() -> None:
 def test_every_refused_file_has_an_error_whatever_dialect_it_is_read_as(dialect: str) -> None:
     search = Search()
     find_paths([str(BROKEN)], None, search)
-    library = load_all(search, given=dialect_called(dialect))
+    library = load_all(search, lambda path: Manner(dialect_called(dialect)))
     report = lint(library.files)
     erroneous = {each.path for each in report.diagnostics if each.severity is Severity.ERROR}
     refused = {file.path for file in library.files if file.is_refused}
@@ -138,7 +202,7 @@ FRONTMATTER_OR_NOT = [
 
 @pytest.mark.parametrize(("text", "is_block"), FRONTMATTER_OR_NOT)
 def test_only_a_block_with_a_key_of_prompt_files_is_misplaced(text: str, is_block: bool, tree: Tree) -> None:
-    report = lint(load(tree({"commands/a.md": text}), ["commands/a.md"]), [RULES["frontmatter-not-first"]])
+    report = lint(load(tree({"commands/a.md": text}), ["commands/a.md"]), Choice((RULES["frontmatter-not-first"],)))
     assert len(report.diagnostics) == is_block
 
 
@@ -155,7 +219,7 @@ def test_a_foreign_placeholder_is_told_with_a_way_out_that_works(
     path: str, body: str, dialect: str, way_out: str, tree: Tree
 ) -> None:
     file = kbp.load(tree({path: f"---\ndescription: d\n---\n{body}"}) / path, dialect=dialect)
-    (finding,) = lint([file], [RULES["foreign-placeholder"]]).diagnostics
+    (finding,) = lint([file], Choice((RULES["foreign-placeholder"],))).diagnostics
     assert finding.help == way_out
 
 
@@ -221,7 +285,7 @@ PRICES_AND_POSITIONS = [
 @pytest.mark.parametrize(("body", "dollars"), PRICES_AND_POSITIONS)
 def test_prices_and_code_are_told_from_positions(body: str, dollars: list[str], tree: Tree) -> None:
     file = kbp.load(tree({"commands/a.md": f"---\ndescription: d\n---\n{body}"}) / "commands/a.md")
-    report = lint([file], [RULES["amount-or-code"]])
+    report = lint([file], Choice((RULES["amount-or-code"],)))
     assert [file.document.text[each.span.start : each.span.end] for each in report.diagnostics] == dollars
 
 

@@ -4,6 +4,7 @@ import pytest
 from conftest import Tree
 
 import kbp
+from kbp.linter.choice import Choice
 from kbp.linter.rules import RULES
 from kbp.linter.run import lint
 
@@ -40,4 +41,4 @@ def test_a_comment_in_the_body_is_text(tree: Tree) -> None:
 
 def test_a_suppression_of_a_rule_that_is_not_run_is_not_judged(tree: Tree) -> None:
     file = kbp.load(tree({"commands/a.md": "---\ndescription: d # kbp: ignore[list-hint]\n---\n"}) / "commands/a.md")
-    assert lint([file], [RULES["unused-suppression"]]).diagnostics == ()
+    assert lint([file], Choice((RULES["unused-suppression"],))).diagnostics == ()

@@ -108,7 +108,7 @@ def load(
     if not Path(path).is_file():
         Path(path).open("rb").close()  # says what is wrong, but of a pipe
     around = Surroundings(Path(root).absolute() if root else None)
-    return files.load(around.place_of(Path(path).absolute()), given=given, library=library)
+    return files.load(around.place_of(Path(path).absolute()), files.Manner(given, library=library))
 
 
 def render(
@@ -163,6 +163,7 @@ def lint(
     """
     from pathlib import Path
 
+    from kbp.files import Manner
     from kbp.library import NotFound, load_all
     from kbp.linter import run
     from kbp.search import Search, find_paths
@@ -173,7 +174,8 @@ def lint(
     faults = find_paths([str(Path(path)) for path in named], Path(root).absolute() if root else None, search)
     if faults:
         raise NotFound("; ".join(faults))
-    return run.lint(load_all(search, given=given, library=library).files)
+    manner = Manner(given, library=library)
+    return run.lint(load_all(search, lambda path: manner).files)
 
 
 def _given(dialect: str) -> "Dialect | None":

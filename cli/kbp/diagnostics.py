@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kbp.text import Lines, Position, Span
+from kbp.text import Fix, Lines, Position, Span
 
 
 class Severity(StrEnum):
@@ -26,6 +26,7 @@ class Finding:
     help: str | None = None
     severity: Severity | None = None
     is_secret: bool = False
+    fix: Fix | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class Diagnostic:
     message: str
     help: str | None = None
     is_secret: bool = False
+    fix: Fix | None = None
 
     @property
     def start(self) -> Position:

@@ -8,7 +8,7 @@ import yaml
 
 from kbp import faults, markdown
 from kbp.frontmatter import Entry, TooDeep, Value, block, check, compose
-from kbp.text import BOM, WHITE, Lines, Problem, Span, Spans, with_unix_line_ends
+from kbp.text import BOM, LINE_END, WHITE, Fix, Lines, Problem, Span, Spans, replacement, with_unix_line_ends
 
 MAX_FILE = 16 * 1024 * 1024
 MAX_FRONTMATTER = 1024 * 1024
@@ -17,6 +17,7 @@ _OPENING = re.compile(r"---[ \t]*(?:\r\n|\r|\n)")
 _CLOSING = re.compile(r"[\r\n]---[ \t]*(?:\r\n|\r|\n|\Z)")
 _KEY = re.compile(r"(?:[A-Za-z_][\w-]*|\"[^\"\r\n]*\"|'[^'\r\n]*')[ \t]*:(?=[ \t\r\n]|\Z)")
 _BLANK_LINES = re.compile(r"(?:[ \t]*+(?:\r\n|\r|\n))*+")
+_BELONGING = re.compile(rf"(?:(?:{_KEY.pattern}|[ \t#-]|(?=[\r\n]))[^\r\n]*+(?:\r\n|\r|\n|\Z))*+")
 _WHITE = re.compile(f"[{WHITE}]*")
 
 
@@ -25,7 +26,7 @@ class Document:
     """The text of one prompt file and the places in it. Spans count characters of `text`, which is kept as it was read.
 
     `block` is what stands between the dashes, None without frontmatter; `root` its mapping, None when it is empty or
-    could not be read; `problems` says why it could not.
+    could not be read; `problems` says why it could not. `is_exact` says whether the text has all that the bytes had.
     """
 
     text: str
@@ -33,6 +34,7 @@ class Document:
     root: Value | None = None
     body_start: int = 0
     problems: tuple[Problem, ...] = ()
+    is_exact: bool = True
     lines: Lines = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -89,7 +91,8 @@ def _undecodable(data: bytes, error: UnicodeDecodeError) -> Document:
     message = (
         "not UTF-8: this is UTF-16" if wide else f"not UTF-8: the byte 0x{data[error.start]:02x} cannot stand here"
     )
-    return Document(text, problems=(Problem("not-utf8", Span(at, at + 1), message, "save the file as UTF-8"),))
+    problem = Problem("not-utf8", Span(at, at + 1), message, "save the file as UTF-8")
+    return Document(text, problems=(problem,), is_exact=False)
 
 
 def _split(text: str, max_frontmatter: int) -> Document:
@@ -105,7 +108,8 @@ def _split(text: str, max_frontmatter: int) -> Document:
             return without
         message = "the frontmatter is opened here and never closed"
         help = "close it with a line of three dashes, starting in column 1"
-        return Document(text, problems=(Problem("unclosed-frontmatter", Span(start, start + 3), message, help),))
+        fix = _closing(text, opening)
+        return Document(text, problems=(Problem("unclosed-frontmatter", Span(start, start + 3), message, help, fix),))
     span = Span(opening.end(), max(closing.start() + 1, opening.end()))
     body_start = _first_character(text, closing.end())
     if span.end - span.start > max_frontmatter:
@@ -115,6 +119,16 @@ def _split(text: str, max_frontmatter: int) -> Document:
             text, span, body_start=body_start, problems=(Problem("too-large", Span(start, start + 3), message, help),)
         )
     return _with_entries(text, span, body_start)
+
+
+def _closing(text: str, opening: re.Match[str]) -> Fix:
+    """The fix that closes a block before its first line that is no key, comment, list item, blank or indented line."""
+    block = _BELONGING.match(text, opening.end())
+    at = block.end() if block else opening.end()
+    end = LINE_END.search(opening[0])
+    newline = end[0] if end else "\n"
+    before = "" if text[at - 1] in "\r\n" else newline
+    return replacement(Span(at, at), f"{before}---{newline}", is_safe=False)
 
 
 def _first_character(text: str, start: int) -> int:

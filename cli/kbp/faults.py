@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import yaml
 
 from kbp.frontmatter import LOADER, Block, TooDeep, Value, check, compose, key_that_is, quoted, unquoted
-from kbp.text import LINE_END, Lines, Position, Problem, Span
+from kbp.text import LINE_END, Edit, Fix, Lines, Position, Problem, Span
 
 # A larger broken block gets the parser's own words: the trials below read it again and again.
 MAX_EXPLAINED = 64 * 1024
@@ -21,6 +21,8 @@ _KEY_LINE = re.compile(
 )
 _KEY_ALONE = re.compile(r"[ \t]*(?:-[ ]+)*(?:[^\s:#][^:#]*|(?:\"[^\"]*\"|'[^']*')[ \t]*):(?:[ \t]|$)")
 _LIST_KEYS = ("tools", "allowed-tools", "disallowed-tools", "arguments")
+_SUPPRESSION = re.compile(r"[ \t]+#[ \t]*kbp:.*")
+_LEAD = re.compile(r"[ \t]*")
 _BLOCK_HEADER = re.compile(r"[|>][-+0-9]*(?:[ \t]+#.*)?$")
 _EQUATED = re.compile(r"[\w-]+[ \t]*=")
 _UNSPACED = re.compile(r"[A-Za-z_][\w-]*:[^\s:/]")
@@ -116,13 +118,34 @@ class _Explanation:
         indent = re.match(r"[ \t]*", self.block.source[line.start : line.end])
         end = line.start + (indent.end() if indent else 0)
         span = Span(line.start + self.block.shift, end + self.block.shift)
-        return Problem("tab-indent", span, "not YAML: a tab cannot indent", "indent with blanks")
+        return Problem("tab-indent", span, "not YAML: a tab cannot indent", "indent with blanks", self._without_tabs())
+
+    def _without_tabs(self) -> Fix | None:
+        """The edits that make two blanks of each tab of the lines that no parser takes, if the block is YAML then."""
+        edits: list[Edit] = []
+        source = self.block.source
+        for _ in range(_MAX_TRIALS):
+            error = _error_of(replace(self.block, source=source).text)
+            if error is None:
+                return Fix(tuple(sorted(edits, key=lambda edit: edit.span)))
+            mark = _mark(_worded(replace(self.block, source=source), error))
+            lines = Lines(source)
+            number = lines.position(mark.index).line if mark else 1
+            line = lines.span(number)
+            lead = _LEAD.match(source, line.start, line.end)
+            if lead is None or "\t" not in lead[0] or number > len(self.lines):
+                return None
+            own = self.lines.span(number)
+            span = Span(own.start + self.block.shift, own.start + len(lead[0]) + self.block.shift)
+            edits.append(Edit(span, lead[0].replace("\t", "  ")))
+            source = source[: line.start] + edits[-1].text + source[lead.end() :]
+        return None
 
     # Lines that are broken by themselves
 
     def _repair_top_lines(self) -> None:
         for number, text in enumerate(self.texts, start=1):
-            match = _KEY_LINE.match(text)
+            match = _key_line(text)
             if match and not match["lead"] and not self._goes_on(number) and self._is_broken(match):
                 self._quote(number, match)
             kind = _kind_of_key(text)
@@ -135,7 +158,7 @@ class _Explanation:
         return bool(following) and following[0][:1] in (" ", "\t") and bool(following[0].strip())
 
     def _is_broken(self, match: re.Match[str]) -> bool:
-        """Whether the line is no YAML alone, and quoting its value mends it without changing its kind."""
+        """Whether the line is no YAML alone, and quoting its value repairs it without changing its kind."""
         value = match["value"]
         if value[0] in "\"'#" or _BLOCK_HEADER.match(value) or (match["key"] in _LIST_KEYS and value[0] in "[{"):
             return False
@@ -174,7 +197,7 @@ class _Explanation:
 
     def _repair_line(self, number: int) -> bool:
         text = self.texts[number - 1]
-        match = _KEY_LINE.match(text)
+        match = _key_line(text)
         if match:
             return (
                 bool(match["lead"])
@@ -194,6 +217,7 @@ class _Explanation:
             self._place(number),
             f"not YAML: `{text[:40].rstrip()}` goes on with the value above, but starts in column 1",
             "indent the line",
+            Fix((Edit(Span(self._place(number).start, self._place(number).start), "  "),)),
         )
         return self._repair(number, "  " + text, problem)
 
@@ -211,6 +235,11 @@ class _Explanation:
     def _follows_a_value(self, number: int) -> bool:
         above = [text for text in self.texts[: number - 1] if text.strip()]
         return bool(above) and (number - 1 in self.repairs or bool(_KEY_LINE.match(above[-1])) or above[-1][:1] == " ")
+
+
+def _key_line(text: str) -> re.Match[str] | None:
+    """The key and the value of a line. What asks lint to ignore something is no part of the value."""
+    return _KEY_LINE.match(_SUPPRESSION.sub("", text))
 
 
 def _kind_of_key(line: str) -> str | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from kbp import configuration
 from kbp import document as documents
 from kbp.dialects import Detection, detect
 from kbp.dialects.base import Dialect
@@ -15,7 +16,7 @@ from kbp.document import Document
 from kbp.model import Prompt, Template
 from kbp.text import Problem, Span
 
-MARKERS = (".claude-plugin", ".git", "kbp.toml", ".kbp.toml")
+MARKERS = (".claude-plugin", ".git", *configuration.FILES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,27 @@ class Place:
             return PurePosixPath(self.path.name)
 
 
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a file is read.
+
+    Attributes:
+        given: the dialect that the command line or the settings say.
+        is_configured: whether the settings say it of this very path, which then is a prompt whatever it is called.
+        library: the library it is served under.
+        extra_keys: keys that the settings allow besides those of the dialect.
+        max_file: how many bytes a file may have.
+        max_frontmatter: how many characters its frontmatter may have.
+    """
+
+    given: Dialect | None = None
+    is_configured: bool = False
+    library: str | None = None
+    extra_keys: frozenset[str] = frozenset()
+    max_file: int = documents.MAX_FILE
+    max_frontmatter: int = documents.MAX_FRONTMATTER
+
+
 @dataclass(frozen=True)
 class PromptFile:
     """A file and what it is: a prompt (`template`), refused (`problems`), or no prompt file (`is_prompt` False).
@@ -57,7 +79,7 @@ class PromptFile:
         detection: its dialect, and why.
         template: what it publishes and how it renders; None when it is refused or no prompt.
         problems: why it is refused, in file order; of a prompt, what is wrong with it all the same.
-        library: the library it is served under.
+        manner: how it was read.
     """
 
     place: Place
@@ -65,7 +87,7 @@ class PromptFile:
     detection: Detection
     template: Template | None = None
     problems: tuple[Problem, ...] = ()
-    library: str | None = None
+    manner: Manner = Manner()
     path: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -80,6 +102,11 @@ class PromptFile:
     def is_refused(self) -> bool:
         """Whether it is a prompt file that does not become a prompt."""
         return self.is_prompt and self.template is None
+
+    @property
+    def library(self) -> str | None:
+        """The library it is served under."""
+        return self.manner.library
 
     @property
     def dialect(self) -> Dialect | None:
@@ -125,37 +152,41 @@ def shown(path: Path) -> str:
     return str(path.relative_to(here)) if path.is_relative_to(here) else os.path.relpath(path, here)
 
 
-def load(place: Place, *, given: Dialect | None = None, library: str | None = None) -> PromptFile:
-    """The prompt file at a place. Never raises on content: a file that cannot be read is refused.
-
-    Args:
-        place: where it lies.
-        given: the dialect that the command line or configuration says.
-        library: the library it is served under.
-    """
-    data = read_bytes(place.path)
-    document = Document("", problems=(data,)) if isinstance(data, Problem) else documents.read(data)
-    return understand(document, place, given=given, library=library)
+def load(place: Place, manner: Manner = Manner()) -> PromptFile:
+    """The prompt file at a place. Never raises on content: a file that cannot be read is refused."""
+    data = read_bytes(place.path, manner.max_file)
+    if isinstance(data, Problem):
+        return _understand(Document("", problems=(data,)), place, manner)
+    return read(data, place, manner)
 
 
-def understand(
-    document: Document, place: Place, *, given: Dialect | None = None, library: str | None = None
-) -> PromptFile:
-    """The prompt file that a document at a place is."""
-    detection = detect(document, place.relative, given=given, outright=place.outright, declared=place.declared)
+def read(data: bytes, place: Place, manner: Manner = Manner()) -> PromptFile:
+    """The prompt file that bytes at a place are."""
+    document = documents.read(data, max_file=manner.max_file, max_frontmatter=manner.max_frontmatter)
+    return _understand(document, place, manner)
+
+
+def reread(file: PromptFile, text: str) -> PromptFile:
+    """The file with another text."""
+    return read(text.encode(), file.place, file.manner)
+
+
+def _understand(document: Document, place: Place, manner: Manner) -> PromptFile:
+    outright = place.outright or manner.is_configured
+    detection = detect(document, place.relative, given=manner.given, outright=outright, declared=place.declared)
     if not detection.is_prompt:
-        return PromptFile(place, document, detection, library=library)
+        return PromptFile(place, document, detection, manner=manner)
     problems = document.problems or ((detection.problem,) if detection.problem else ())
     if not stem(place.path.name):
         message = f"`{place.path.name}` leaves no name for the prompt"
         problems = (*problems, Problem("unusable-name", Span(0, 0), message, "give the file a name before its ending"))
     if problems or detection.dialect is None:
-        return PromptFile(place, document, detection, problems=problems, library=library)
+        return PromptFile(place, document, detection, problems=problems, manner=manner)
     parsed = detection.dialect.parse(document)
     problems = parsed.problems
     if parsed.template is None and detection.signal == "body":
         problems = tuple(_doubting(problem, detection) for problem in problems)
-    return PromptFile(place, document, detection, parsed.template, problems, library)
+    return PromptFile(place, document, detection, parsed.template, problems, manner)
 
 
 def _doubting(problem: Problem, detection: Detection) -> Problem:
@@ -165,17 +196,17 @@ def _doubting(problem: Problem, detection: Detection) -> Problem:
     return replace(problem, help=f"{problem.help}; {guess}" if problem.help else guess)
 
 
-def read_bytes(path: Path) -> bytes | Problem:
+def read_bytes(path: Path, limit: int = documents.MAX_FILE) -> bytes | Problem:
     """The bytes of a regular file, or why there are none. No more is read than a prompt file may have."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             return _unreadable(_why_no_file(path, status.st_mode))
         with path.open("rb") as file:
-            data = file.read(documents.MAX_FILE + 1)
+            data = file.read(limit + 1)
     except OSError as error:
         return _unreadable(said_of(error))
-    return data if len(data) <= documents.MAX_FILE else documents.too_large(documents.MAX_FILE)
+    return data if len(data) <= limit else documents.too_large(limit)
 
 
 def _why_no_file(path: Path, mode: int) -> str:
@@ -223,12 +254,4 @@ def has_marker(folder: Path) -> bool:
     """Whether a project or plugin starts at the folder."""
     if any(os.path.exists(folder / marker) for marker in MARKERS):
         return True
-    settings = folder / "pyproject.toml"
-    try:
-        if not os.path.isfile(settings):
-            return False
-        with settings.open("rb") as file:
-            text = file.read(documents.MAX_FILE).decode(errors="replace")
-    except OSError:
-        return False
-    return any(line.strip().startswith(("[tool.kbp]", "[tool.kbp.")) for line in text.splitlines())
+    return configuration.has_table(folder / configuration.PYPROJECT)

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import yaml
 
-from kbp.text import LINE_END, WHITE, Problem, Span
+from kbp.text import LINE_END, WHITE, Problem, Span, replacement
 
 MAX_DEPTH = 100
 MAX_TABBED = 64 * 1024
@@ -279,7 +279,8 @@ def unquoted(cause: str, span: Span, block: Block, key: str | None) -> Problem:
         fate = "Claude Code repairs nothing in a file with CRLF line ends and loses every key"
     else:
         fate = "Claude Code repairs the line"
-    return Problem(rule, span, f"not YAML: {cause}", f"quote it: {quoted(value)} ({fate}, other readers skip the file)")
+    help = f"quote it: {quoted(value)} ({fate}, other readers skip the file)"
+    return Problem(rule, span, f"not YAML: {cause}", help, replacement(span, quoted(value)))
 
 
 def quoted(value: str) -> str:

@@ -1,13 +1,12 @@
 """Prompt files that were found, loaded, as one source of prompts."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kbp import renderer
-from kbp.dialects.base import Dialect
-from kbp.files import PromptFile, load
+from kbp.files import Manner, PromptFile, load
 from kbp.model import Message, Prompt
 from kbp.search import Search
 
@@ -124,6 +123,6 @@ def colliding(files: Iterable[PromptFile]) -> list[list[PromptFile]]:
     return [sorted(group, key=_rank) for group in groups.values() if len(group) > 1]
 
 
-def load_all(search: Search, *, given: Dialect | None = None, library: str | None = None) -> Library:
-    """The library of all places found, each file loaded."""
-    return Library(tuple(load(place, given=given, library=library) for place in search.places), search)
+def load_all(search: Search, manner_of: Callable[[Path], Manner] = lambda path: Manner()) -> Library:
+    """The library of all places found, each file loaded in the manner of its path."""
+    return Library(tuple(load(place, manner_of(place.path)) for place in search.places), search)

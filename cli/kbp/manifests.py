@@ -10,6 +10,7 @@ from typing import Any
 from kbp.display import counted
 from kbp.walk import Skipped
 
+MANIFEST_PATH = "manifest-path"
 _MAX_MANIFEST = 16 * 1024 * 1024
 PLUGIN_MANIFESTS = (".claude-plugin/plugin.json", "plugin.json")
 MARKETPLACES = (
@@ -31,13 +32,13 @@ class ManifestFault(Exception):
 class Declared:
     """The commands that a manifest or a marketplace entry declares, relative to the plugin's folder.
 
-    An entry ending in `.md` is that file, anything else a folder whose direct `.md` files are meant. `lost` says which
-    lead nowhere, or out of the plugin.
+    An entry ending in `.md` is that file, anything else a folder whose direct `.md` files are meant. `lost` has those
+    that lead nowhere or out of the plugin, each with the reason.
     """
 
     entries: frozenset[PurePosixPath]
     source: Path
-    lost: tuple[str, ...] = ()
+    lost: tuple[tuple[str, str], ...] = ()
 
     def holds(self, path: PurePosixPath) -> bool:
         """Whether the path is declared."""
@@ -86,7 +87,8 @@ def marketplace_plugins(folder: Path) -> tuple[list[PluginEntry], list[Skipped]]
         if where is None:
             elsewhere += 1
         elif isinstance(where, str):
-            passed.append(Skipped(path, where))
+            source = entry.get("source") if isinstance(entry, dict) else None
+            passed.append(Skipped(path, where, rule=MANIFEST_PATH if source else None, written=source))
         else:
             try:
                 declared = _declared(entry, path, where)
@@ -127,15 +129,15 @@ def _declared(manifest: Mapping[str, Any], path: Path, plugin: Path) -> Declared
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ManifestFault(path, "`commands` is neither a path nor a list of paths")
     entries: list[PurePosixPath] = []
-    lost: list[str] = []
+    lost: list[tuple[str, str]] = []
     for text in texts:
         entry = PurePosixPath(text)
         if entry.is_absolute() or ".." in entry.parts:
-            lost.append(f"`commands` names {text!r}, which leads out of the plugin")
+            lost.append((text, f"`commands` names {text!r}, which leads out of the plugin"))
             continue
         entries.append(entry)
         if not _exists(plugin / entry):
-            lost.append(f"`commands` names {text!r}, which is not there")
+            lost.append((text, f"`commands` names {text!r}, which is not there"))
     return Declared(frozenset(entries), path, tuple(lost))
 
 

@@ -11,8 +11,9 @@ from kbp import settings
 from kbp.dialects.copilot import SUFFIX
 from kbp.display import said_of
 from kbp.files import Place, Roots, shown
-from kbp.manifests import Declared, ManifestFault, marketplace_plugins, plugin_commands
-from kbp.walk import Skipped, Walk, link_fault
+from kbp.manifests import MANIFEST_PATH, Declared, ManifestFault, marketplace_plugins, plugin_commands
+from kbp.patterns import Patterns, compiled
+from kbp.walk import DANGLING_LINK, Skipped, Walk, link_fault
 
 PROMPT_FOLDERS = frozenset({"prompts", "commands"})
 _MAX_SUGGESTIONS = 20
@@ -22,7 +23,8 @@ _MAX_SUGGESTIONS = 20
 class Search:
     """What was found so far: places of prompt files in order, paths passed over with a reason, notes for a person.
 
-    `level` is that of the places added next: a search that goes on in a weaker source raises it.
+    `level` is that of the places added next: a search that goes on in a weaker source raises it. What is `excluded` is
+    left out where folders are walked.
     """
 
     places: list[Place] = field(default_factory=list)
@@ -30,12 +32,15 @@ class Search:
     notes: list[str] = field(default_factory=list)
     looked_in: list[Path] = field(default_factory=list)
     level: int = 0
+    excluded: Patterns | None = None
     _seen: dict[object, int] = field(default_factory=dict)
     _links: dict[Path, Path] = field(default_factory=dict)
 
     def pass_over(self, walk: Walk, root: Path, *, whole: bool = False) -> None:
         """Take what a walk left out. An unreadable folder where prompts are kept counts as an unreadable file."""
-        self.skipped += walk.skipped
+        for each in walk.skipped:
+            is_prompts = whole or PROMPT_FOLDERS.intersection(Place(each.path, root).relative.parts)
+            self.skipped.append(replace(each, rule=each.rule if is_prompts else None))
         self._links |= walk.links
         for folder in walk.unreadable:
             if whole or PROMPT_FOLDERS.intersection(Place(folder.path, root).relative.parts):
@@ -108,12 +113,14 @@ def _merged(entries: list[Declared | None], folder: Path) -> Declared | None:
     if not lists:
         return plugin_commands(folder)
     paths = frozenset(path for entry in lists for path in entry.entries)
-    return Declared(paths, lists[0].source, tuple(reason for entry in lists for reason in entry.lost))
+    return Declared(paths, lists[0].source, tuple(lost for entry in lists for lost in entry.lost))
 
 
 def _lost(declared: Declared | None) -> list[Skipped]:
     """The declared commands that are not there."""
-    return [Skipped(declared.source, reason) for reason in declared.lost] if declared else []
+    if declared is None:
+        return []
+    return [Skipped(declared.source, reason, rule=MANIFEST_PATH, written=text) for text, reason in declared.lost]
 
 
 def follows_convention(path: PurePosixPath) -> bool:
@@ -190,7 +197,7 @@ class Surroundings:
 def find_in_project(root: Path, search: Search, *, given_root: Path | None = None) -> None:
     """The prompts of a project and of every plugin in it, by manifest, marketplace and convention."""
     search.looked_in.append(root)
-    walk = Walk(root, root)
+    walk = Walk(root, root, search.excluded)
     plugins = find_plugins(walk)
     search.pass_over(walk, root)
     search.skipped += plugins.skipped
@@ -213,9 +220,9 @@ def find_beside(folder: Path, search: Search) -> None:
         if os.path.isdir(folder / name):
             fault = link_fault(str(folder / name), folder)
             if fault:
-                search.skipped.append(Skipped(folder / name, fault))
+                search.skipped.append(Skipped(folder / name, fault, rule=DANGLING_LINK))
                 continue
-            walk = Walk(folder / name, folder)
+            walk = Walk(folder / name, folder, search.excluded)
             search.pass_over(walk, folder)
             for path in walk.files:
                 place = Place(path, folder)
@@ -228,7 +235,7 @@ def find_in_folder(folder: Path, given_root: Path | None, search: Search) -> Non
     search.looked_in.append(folder)
     marked = given_root or Roots().marked(folder)
     root = marked or folder.parent
-    walk = Walk(folder, root)
+    walk = Walk(folder, root, search.excluded)
     whole = bool(PROMPT_FOLDERS.intersection(_parts_below(folder, marked)))
     search.pass_over(walk, root, whole=whole or folder not in walk.folders)
     around = Surroundings(given_root)
@@ -274,7 +281,7 @@ def find_paths(paths: Iterable[str], given_root: Path | None, search: Search) ->
                 link_fault(str(match), _root_of(match, given_root)) if match != path and os.path.islink(match) else None
             )
             if fault:
-                search.skipped.append(Skipped(match, fault))
+                search.skipped.append(Skipped(match, fault, rule=DANGLING_LINK))
             elif os.path.isdir(match):
                 find_in_folder(match, given_root, search)
             else:
@@ -343,7 +350,7 @@ def find_in_user_folders(search: Search) -> None:
     """The prompts of the user's own folders."""
     for folder, root, is_editors in settings.user_folders():
         if os.path.isdir(folder):
-            walk = Walk(folder, root)
+            walk = Walk(folder, root, search.excluded)
             search.pass_over(walk, root)
             search.looked_in.append(folder)
             for path in walk.files:
@@ -373,6 +380,5 @@ def find_in_plugin(root: Path, patterns: Sequence[str] | None = None) -> Search:
 
 def _matches(path: PurePosixPath, pattern: str) -> bool:
     """Whether the path fits a pattern in which `**` stands for any folders, and as last part for everything below."""
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(["/" + pattern.removeprefix("./")]).match_file(str(path))
+    patterns, _ = compiled(["/" + pattern.removeprefix("./")], "/")
+    return patterns.hold(f"/{path}")

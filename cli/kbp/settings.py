@@ -54,6 +54,16 @@ def is_debug_log() -> bool:
     return os.environ.get("KBP_LOG", "").lower() == "debug"
 
 
+def checkout() -> str | None:
+    """The folder that a pipeline has checked out, where one runs this."""
+    return os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or None
+
+
+def is_github() -> bool:
+    """Whether GitHub Actions runs this."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
 def pager() -> list[str]:
     """The command that pages long output: `PAGER`, else less where there is one. Empty: none."""
     if "PAGER" in os.environ:

@@ -43,13 +43,38 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """A span of a file and the text that takes its place."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What repairs a fault: edits in file order that do not overlap.
+
+    A safe one repairs without changing what a correct reader already saw.
+    """
+
+    edits: tuple[Edit, ...]
+    is_safe: bool = True
+
+
+def replacement(span: Span, text: str, *, is_safe: bool = True) -> Fix:
+    """The fix that puts one text in the place of another."""
+    return Fix((Edit(span, text),), is_safe)
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault that reading or parsing met: the rule that names it, where it stands, why, and the way out."""
+    """A fault that reading or parsing met: the rule that names it, where it stands, why, the way out, and the fix."""
 
     rule: str
     span: Span
     message: str
     help: str | None = None
+    fix: Fix | None = None
 
 
 @dataclass(frozen=True)

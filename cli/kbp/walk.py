@@ -1,33 +1,15 @@
 """A folder walked: its files in order, ignored ones left out, links followed as far as the root goes."""
 
 import os
-import re
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kbp.display import said_of
+from kbp.patterns import Patterns, compiled, verdict
 from kbp.text import BOM
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
-# Matching costs a power of the length of a path for each star. No ignore file that a person wrote has so many.
-_MAX_STARS, _MAX_DOUBLE_STARS = 3, 2
-_CLASSES = {
-    "[:alpha:]": "a-zA-Z",
-    "[:digit:]": "0-9",
-    "[:alnum:]": "a-zA-Z0-9",
-    "[:upper:]": "A-Z",
-    "[:lower:]": "a-z",
-    "[:xdigit:]": "0-9A-Fa-f",
-    "[:space:]": " \t",
-    "[:blank:]": " \t",
-}
-_CLASS = re.compile("|".join(map(re.escape, _CLASSES)))
-_STARS = re.compile(r"\*+")
+DANGLING_LINK = "dangling-link"
 SHOWN_DOT_FOLDERS = frozenset({".github", ".claude", ".agents"})
 _MAX_IGNORE_FILE = 1024 * 1024
 IGNORE_FILES = (".gitignore", ".kbpignore")
@@ -35,19 +17,21 @@ IGNORE_FILES = (".gitignore", ".kbpignore")
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A path that was passed over, and why; `is_fault` when it is broken and hides prompts that should be found."""
+    """A path that was passed over, and why.
+
+    Attributes:
+        path: what was passed over, or the file that names it.
+        reason: why.
+        is_fault: whether it is broken and hides prompts that should be found.
+        rule: the rule of lint that reports it, if one does.
+        written: what stands in the file at `path` that names what was passed over.
+    """
 
     path: Path
     reason: str
     is_fault: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Ignores:
-    """The patterns of one folder's ignore files."""
-
-    folder: str
-    spec: "GitIgnoreSpec"
+    rule: str | None = None
+    written: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +43,14 @@ class _Folder:
 
     path: str
     real: str
-    ignores: tuple[_Ignores, ...]
+    ignores: tuple[Patterns, ...]
     above: frozenset[str]
     is_linked: bool = False
 
 
 @dataclass(slots=True)
 class Walk:
-    """One walk through a folder.
+    """One walk through a folder, in which what is `excluded` is left out, and what ignore files ignore.
 
     `files` are the paths of the files below it, sorted; `folders` every folder entered, it first; `skipped` the
     links that lead nowhere, in a loop or out of `boundary`, and lines of ignore files that cannot be used; `unreadable`
@@ -75,6 +59,7 @@ class Walk:
 
     top: Path
     boundary: Path
+    excluded: Patterns | None = None
     files: list[Path] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -84,8 +69,11 @@ class Walk:
 
     def __post_init__(self) -> None:
         ignores = list(_from_above(self.top, self.skipped))
-        if _is_ignored(str(self.top), True, ignores):  # named outright all the same
+        # Named outright all the same.
+        if verdict(ignores, str(self.top), is_folder=True):
             ignores = []
+        if self._is_excluded(str(self.top), is_folder=True):
+            self.excluded = None
         real = os.path.realpath(self.top)
         above = frozenset({real, *map(str, Path(real).parents)})
         pending = [_Folder(str(self.top), real, tuple(ignores), above)]
@@ -105,7 +93,10 @@ class Walk:
         ignores = (*folder.ignores, *_of_folder(folder.path, {entry.name for entry in entries}, self.skipped))
         for entry in entries:
             is_folder = self._is_folder(entry, folder)
-            if is_folder is None or _is_hidden(entry.name, is_folder) or _is_ignored(entry.path, is_folder, ignores):
+            if is_folder is None or _is_hidden(entry.name, is_folder):
+                continue
+            is_ignored = verdict(ignores, entry.path, is_folder=is_folder)
+            if is_ignored or self._is_excluded(entry.path, is_folder=is_folder):
                 continue
             is_linked = folder.is_linked or entry.is_symlink()
             real = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(folder.real, entry.name)  # noqa: PTH118 (speed)
@@ -115,6 +106,9 @@ class Walk:
                 self.files.append(Path(entry.path))
                 if is_linked:
                     self.links[Path(entry.path)] = Path(real)
+
+    def _is_excluded(self, path: str, *, is_folder: bool) -> bool:
+        return self.excluded is not None and bool(self.excluded.verdict(path, is_folder=is_folder))
 
     def _is_folder(self, entry: os.DirEntry[str], folder: _Folder) -> bool | None:
         """Whether the entry is a folder to enter (True), a file (False), or nothing to follow (None)."""
@@ -127,7 +121,7 @@ class Walk:
             reason = "a symbolic link that leads back to a folder above it"
         if reason is not None:
             if entry.name.endswith(".md") or is_folder:
-                self.skipped.append(Skipped(Path(entry.path), reason))
+                self.skipped.append(Skipped(Path(entry.path), reason, rule=DANGLING_LINK))
             return None
         link = os.path.join(folder.real, entry.name)  # noqa: PTH118 (speed)
         if is_folder and link in self._followed:  # each link once, however many ways lead to it
@@ -163,16 +157,15 @@ def _is_hidden(name: str, is_folder: bool) -> bool:
     return name.startswith(".") and not (is_folder and name in SHOWN_DOT_FOLDERS)
 
 
-def _is_ignored(path: str, is_folder: bool, ignores: Sequence[_Ignores]) -> bool:
-    for ignore in reversed(ignores):  # the nearest ignore file that says anything decides
-        inside = os.path.relpath(path, ignore.folder).replace(os.sep, "/") + ("/" if is_folder else "")
-        verdict = ignore.spec.check_file(inside).include
-        if verdict is not None:
-            return verdict
-    return False
+def is_ignored(path: Path, excluded: Patterns | None = None) -> bool:
+    """Whether a walk would leave out the file at the absolute path: it, or a folder that it lies in, is ignored."""
+    ignores = list(_from_above(path, []))
+    kinds = ignores, [excluded] if excluded else []
+    within = [path, *path.parents][:-1]
+    return any(verdict(kind, str(each), is_folder=each is not path) for kind in kinds for each in within)
 
 
-def _from_above(top: Path, unusable: list[Skipped]) -> Iterator[_Ignores]:
+def _from_above(top: Path, unusable: list[Skipped]) -> Iterator[Patterns]:
     """The ignore files of the folders above, from the repository's root down."""
     above = list(top.parents)
     roots = [at for at, folder in enumerate(above) if os.path.exists(folder / ".git")]
@@ -182,8 +175,11 @@ def _from_above(top: Path, unusable: list[Skipped]) -> Iterator[_Ignores]:
         yield from _of_folder(str(folder), set(IGNORE_FILES), unusable)
 
 
-def _of_folder(folder: str, names: set[str], unusable: list[Skipped]) -> Iterator[_Ignores]:
-    """The patterns of the folder's own ignore files. A line that cannot be used ignores nothing, as in git."""
+def _of_folder(folder: str, names: set[str], unusable: list[Skipped]) -> Iterator[Patterns]:
+    """The patterns of the folder's own ignore files.
+
+    As in git, lines end at line feeds alone, a mark at the start is none, and what is no pattern ignores nothing.
+    """
     for name in IGNORE_FILES:
         path = Path(folder) / name
         if name not in names or not os.path.isfile(path):
@@ -193,29 +189,7 @@ def _of_folder(folder: str, names: set[str], unusable: list[Skipped]) -> Iterato
                 text = file.read(_MAX_IGNORE_FILE).decode(errors="replace")
         except OSError:  # no file any more
             continue
-        yield _Ignores(folder, _spec(text, path, unusable))
-
-
-def _spec(text: str, path: Path, unusable: list[Skipped]) -> "GitIgnoreSpec":
-    """The patterns of an ignore file. As in git its lines end at line feeds alone, and a mark at its start is none."""
-    from pathspec import GitIgnoreSpec
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
-    patterns: list[GitIgnoreSpecPattern] = []
-    with warnings.catch_warnings(action="ignore"):  # of the regular expressions that brackets turn into
-        for number, written in enumerate(text.removeprefix(BOM).split("\n"), start=1):
-            line = _CLASS.sub(lambda found: _CLASSES[found[0]], written.removesuffix("\r"))
-            if not line:
-                continue
-            try:
-                _check_stars(line)
-                patterns.append(GitIgnoreSpecPattern(line))
-            except (ValueError, re.error, OverflowError) as error:
-                unusable.append(Skipped(path, f"line {number} ignores nothing: {str(error).lower()}"))
-    return GitIgnoreSpec(patterns)
-
-
-def _check_stars(line: str) -> None:
-    parts = [_STARS.sub("*", part) if part != "**" else part for part in line.strip("/").split("/")]
-    if parts[:-1].count("**") > _MAX_DOUBLE_STARS or any(part.count("*") > _MAX_STARS for part in parts):
-        raise ValueError("more stars than a pattern may have")
+        lines = (line.removesuffix("\r") for line in text.removeprefix(BOM).split("\n"))
+        patterns, faults = compiled(lines, folder)
+        unusable += [Skipped(path, f"line {number} ignores nothing: {reason}") for number, reason in faults]
+        yield patterns

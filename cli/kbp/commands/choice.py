@@ -41,9 +41,9 @@ def _by_path(name: str, sources: Sources, console: Console) -> PromptFile:
     if os.path.isdir(name):
         raise Stop(f"'{name}' is a folder: name one of its files, or look in it with -p {name}")
     try:
-        return sources.load(sources.find_named([name])).files[0]
+        return sources.load(sources.find_named([name], console.configuration), console.configuration).files[0]
     except Stop as stop:
-        near = sources.everywhere().nearest(name.strip("/").removesuffix(".md"))
+        near = sources.everywhere(console.configuration).nearest(name.strip("/").removesuffix(".md"))
         help = [f"  did you mean the prompt {near[0]}?"] if near else []
         raise Stop(stop.faults, help=help) from None
 

@@ -9,10 +9,13 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TextIO
 
-from kbp import settings
+from kbp import __version__, settings
+from kbp import configuration as configurations
+from kbp.configuration import Configuration
 from kbp.display import safe, said_of
 from kbp.output.style import styled
 
@@ -50,7 +53,7 @@ class ReaderGone(Exception):
 
 @dataclass(frozen=True)
 class Console:
-    """Where a command prints, and the folder it was told to run in.
+    """Where a command prints, the folder it was told to run in, and the settings that it runs under.
 
     `color` is the flag `--color`; a quiet one keeps results and errors only.
     """
@@ -59,6 +62,29 @@ class Console:
     quiet: bool = False
     verbose: bool = False
     directory: Path | None = None
+    config: Path | None = None
+    use_config: bool = True
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        """The settings: those of the file that was named, else of the nearest one; none if none are wanted.
+
+        Raises:
+            Stop: they cannot be used, or want another version of kbp.
+        """
+        if not self.use_config:
+            return Configuration()
+        path = self.config.absolute() if self.config else configurations.find(Path.cwd())
+        if path is None:
+            return Configuration()
+        try:
+            found = configurations.load(path)
+        except configurations.Wrong as wrong:
+            raise Stop(wrong.faults, help=["  `kbp config schema` says what settings there are"]) from None
+        wanted = found.value("required-version")
+        if wanted and not configurations.allows(wanted, __version__):
+            raise Stop(f"{path}: required-version is {wanted}, and this is kbp {__version__}")
+        return found
 
     @property
     def use_color(self) -> bool:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from kbp import __version__, dialects, settings
-from kbp import document as documents
 from kbp.commands.console import Console, Stop
+from kbp.configuration import Configuration
 from kbp.dialects.base import Dialect
 from kbp.display import safe_line, said_of
-from kbp.files import PromptFile, Roots, shown, understand
+from kbp.files import Manner, PromptFile, Roots, read, shown
 from kbp.library import Library, load_all
 from kbp.search import Search, Surroundings, find_beside, find_in_project, find_in_user_folders, find_paths
 
@@ -48,6 +48,11 @@ class Common:
         bool, typer.Option("-v", "--verbose", help="Tell where was looked, what was skipped and what was dropped.")
     ] = False
     color: Annotated[str, typer.Option("--color", metavar="auto|always|never", help="When to print colours.")] = "auto"
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", envvar="KBP_CONFIG", help="The settings; found by their name."),
+    ] = None
+    no_config: Annotated[bool, typer.Option("--no-config", help="Use no settings.")] = False
     no_input: Annotated[bool, typer.Option("--no-input", envvar="KBP_NO_INPUT", help="Never ask a question.")] = False
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an unexpected failure.")] = False
     version: Annotated[
@@ -66,7 +71,8 @@ class Common:
 
     def console(self) -> Console:
         """Where the command prints."""
-        return Console(self.color, self.quiet, self.verbose or settings.is_debug_log(), self.directory)
+        verbose = self.verbose or settings.is_debug_log()
+        return Console(self.color, self.quiet, verbose, self.directory, self.config, not self.no_config)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,29 +119,53 @@ class Reading:
             return None
         return Path(os.path.abspath(self.root))  # noqa: PTH100 (resolve() would follow links)
 
-    def load(self, search: Search, stdin: PromptFile | None = None) -> Library:
+    def load(self, search: Search, configuration: Configuration, stdin: PromptFile | None = None) -> Library:
         """The files that a search found, and the one on stdin when there is one."""
-        found = load_all(search, given=self.given, library=self.library)
+        found = load_all(search, lambda path: self.manner(path, configuration))
         return Library((*found.files, stdin), search) if stdin is not None else found
+
+    def manner(self, path: Path, configuration: Configuration) -> Manner:
+        """How the file at a path is read: as the options say, else the settings."""
+        configured = next((word for patterns, word in configuration.dialects if patterns.hold(str(path))), None)
+        is_configured = self.given is None and configured is not None
+        return Manner(
+            dialects.dialect_called(configured) if is_configured and configured else self.given,
+            is_configured,
+            self.library,
+            frozenset(configuration.value("lint.extra-keys")),
+            configuration.value("max-file"),
+            configuration.value("max-frontmatter"),
+        )
 
     def from_stdin(self, console: Console) -> PromptFile:
         """The prompt file on stdin."""
         path = Path.cwd() / (self.stdin_filename or STDIN)
         place = Surroundings(self.given_root).place_of(path)
-        document = documents.read(console.read_stdin(documents.MAX_FILE + 1))
-        return understand(document, place, given=self.given, library=self.library)
+        manner = self.manner(path, console.configuration)
+        return read(console.read_stdin(manner.max_file + 1), place, manner)
 
-    def find_named(self, paths: Iterable[str]) -> Search:
+    def find_named(self, paths: Iterable[str], configuration: Configuration) -> Search:
         """The prompt files that paths name.
 
         Raises:
             Stop: a path names nothing.
         """
-        search = Search()
+        search = Search(excluded=configuration.excluded)
         faults = find_paths([path for path in paths if path != STDIN], self.given_root, search)
         if faults:
             raise Stop(faults)
         return search
+
+    def find_configured(self, search: Search, configuration: Configuration) -> None:
+        """The prompt files of the paths that the settings name.
+
+        Raises:
+            Stop: one of them names nothing.
+        """
+        paths = [os.path.join(configuration.folder, path) for path in configuration.value("paths")]  # noqa: PTH118
+        faults = find_paths(paths, self.given_root, search)
+        if faults:
+            raise Stop([f"{configuration.path}: paths: {fault}" for fault in faults])
 
     def find_project(self, search: Search) -> None:
         """The prompt files of the project that the current folder lies in."""
@@ -170,26 +200,35 @@ class Sources(Reading):
         """
         if self.path:
             stdin = self.from_stdin(console) if STDIN in self.path else None
-            found = self.load(self.find_named(self.path), stdin)
+            configuration = console.configuration
+            found = self.load(self.find_named(self.path, configuration), configuration, stdin)
         else:
-            found = self.everywhere(console)
+            found = self.everywhere(console.configuration, console)
         tell_search(found.search, console)
         if not any(file.is_prompt for file in found.files):
             raise nothing_found(found, "-p PATH")
         return found
 
-    def everywhere(self, console: Console | None = None) -> Library:
-        """The prompts of `KBP_PATH`, the project and the user's folders. A stale path in `KBP_PATH` is warned of."""
-        search = Search(level=1)
+    def everywhere(self, configuration: Configuration, console: Console | None = None) -> Library:
+        """The prompts of `KBP_PATH`, of the settings' `paths`, the project and the user's folders.
+
+        A stale path in `KBP_PATH` is warned of.
+
+        Raises:
+            Stop: a path of the settings names nothing.
+        """
+        search = Search(level=1, excluded=configuration.excluded)
         for fault in find_paths(settings.extra_paths(), self.given_root, search):
             if console is not None:
                 console.warn(f"KBP_PATH: {fault}")
         search.level = 2
-        self.find_project(search)
+        self.find_configured(search, configuration)
         search.level = 3
+        self.find_project(search)
+        search.level = 4
         if not self.project_only:
             find_in_user_folders(search)
-        return self.load(search)
+        return self.load(search, configuration)
 
 
 def _is_library(name: str) -> bool:

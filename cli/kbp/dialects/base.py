@@ -7,9 +7,9 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from kbp.document import Document
-from kbp.frontmatter import Entry
+from kbp.frontmatter import Entry, Value, quoted
 from kbp.model import Kind, Placeholder, Template
-from kbp.text import Problem, Span, squeeze, with_unix_line_ends
+from kbp.text import LINE_END, Fix, Problem, Span, replacement, squeeze, with_unix_line_ends
 
 STOCK_HINT = "Everything typed after the command."
 
@@ -128,9 +128,16 @@ def wrong_type(entry: Entry, wanted: str) -> Problem:
     kind = "a mapping" if entry.value.items is None else "a list" if entry.value.items else "an empty list"
     if wanted.endswith("texts") and entry.value.items:
         kind = "a list that holds more than texts"
-    return Problem(
-        "key-type", entry.key_span, f"`{entry.key}` is {kind}, not {wanted}", "write it as text, in quotes if need be"
-    )
+    message, help = f"`{entry.key}` is {kind}, not {wanted}", "write it as text, in quotes if need be"
+    return Problem("key-type", entry.key_span, message, help, quoting(entry.value) if wanted == "text" else None)
+
+
+def quoting(value: Value) -> Fix | None:
+    """The fix that makes a text of a list or mapping in brackets, as it is written; None of one over several lines."""
+    written = value.block.source[value.span.start - value.block.shift : value.span.end - value.block.shift]
+    if written[:1] not in ("[", "{") or LINE_END.search(written):
+        return None
+    return replacement(value.span, quoted(written))
 
 
 def dropped(document: Document, used: tuple[str, ...]) -> tuple[str, ...]:

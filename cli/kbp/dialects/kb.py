@@ -19,7 +19,7 @@ from kbp.dialects.base import (
 from kbp.document import Document
 from kbp.frontmatter import Entry, Value
 from kbp.model import Argument, Kind, Placeholder, Template
-from kbp.text import WHITE, Problem, Span, squeeze
+from kbp.text import WHITE, Edit, Fix, Problem, Span, replacement, squeeze
 
 # Looking for the nearest name takes its time: a file with more of either was not written by a person.
 _MAX_SUGGESTIONS = 50
@@ -64,7 +64,18 @@ def _undeclared(body: tuple[str | Placeholder, ...], declared: list[str]) -> Ite
                 if near
                 else "declare it under `arguments`"
             )
-            yield Problem("undeclared-placeholder", part.span, f"`{part.raw}` is not declared", help)
+            fix = _renaming(body, part.name, near[0]) if near else None
+            yield Problem("undeclared-placeholder", part.span, f"`{part.raw}` is not declared", help, fix)
+
+
+def _renaming(body: tuple[str | Placeholder, ...], name: str, new: str) -> Fix:
+    """The fix that gives the placeholders of a name another one wherever they stand."""
+    edits = []
+    for part in body:
+        if isinstance(part, Placeholder) and part.name == name:
+            start = part.span.start + part.raw.index(name)
+            edits.append(Edit(Span(start, start + len(name)), new))
+    return Fix(tuple(edits), is_safe=False)
 
 
 def _nearest(name: str, declared: list[str]) -> list[str]:
@@ -113,7 +124,9 @@ def _argument(item: Value, problems: list[Problem]) -> Argument | None:
     required = _required(keys.get("required"), faults)
     if required and "default" in keys:
         message = f"`{name.value.text}` is required and has a default, which could never be used"
-        faults.append(Problem("required-with-default", _first_line(item, item.span), message, "remove one of the two"))
+        fix = replacement(keys["required"].value.span, "false", is_safe=False)
+        place = _first_line(item, item.span)
+        faults.append(Problem("required-with-default", place, message, "remove one of the two", fix))
     problems += faults
     default = (default or "") if "default" in keys else None
     return Argument(

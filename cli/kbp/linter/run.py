@@ -3,46 +3,79 @@
 from collections.abc import Iterable, Sequence
 
 from kbp.diagnostics import Diagnostic, Finding, Report
-from kbp.files import PromptFile
+from kbp.files import PromptFile, read_bytes, shown
+from kbp.linter.choice import Choice
 from kbp.linter.rules import RULES
 from kbp.linter.rules.base import Rule
 from kbp.linter.suppression import suppressions
+from kbp.text import Lines, Problem
+from kbp.walk import Skipped
+
+DEFAULT = Choice()
 
 
-def lint(files: Sequence[PromptFile], rules: Sequence[Rule] = tuple(RULES.values())) -> Report:
-    """What the rules find in the files, sorted by path and place; of a file that is no prompt, that it is none."""
+def lint(files: Sequence[PromptFile], choice: Choice = DEFAULT, skipped: Iterable[Skipped] = ()) -> Report:
+    """What the rules find in the files, sorted by path and place; of a file that is no prompt, that it is none.
+
+    Args:
+        files: the prompt files, and others that were found with them.
+        choice: the rules to run.
+        skipped: what the search for the files passed over.
+    """
     prompts = [file for file in files if file.is_prompt]
     others = [file for file in files if not file.is_prompt]
     found: list[Diagnostic] = []
-    for rule in rules:
+    for rule in choice.rules:
         among = [file for file in (others if rule.of_others else prompts) if _looks_at(rule, file)]
         if rule.check is not None:
-            found += [_diagnostic(rule, file, finding) for file in among for finding in rule.check(file)]
+            found += [_diagnostic(rule, file, finding, choice) for file in among for finding in rule.check(file)]
         if rule.check_across is not None:
-            found += [_diagnostic(rule, file, finding) for file, finding in rule.check_across(among)]
-    found = _said(found, files, rules)
+            found += [_diagnostic(rule, file, finding, choice) for file, finding in rule.check_across(among)]
+    found = _said(found, files, choice)
+    found += _of_search(skipped, choice)
     found.sort(key=lambda diagnostic: (diagnostic.path, diagnostic.span, diagnostic.rule))
     return Report(tuple(found), len(prompts), sum(file.is_refused for file in prompts))
 
 
-def _said(found: list[Diagnostic], files: Iterable[PromptFile], rules: Sequence[Rule]) -> list[Diagnostic]:
+def _said(found: list[Diagnostic], files: Iterable[PromptFile], choice: Choice) -> list[Diagnostic]:
     """What is left when each file has its suppressions, and what the suppressions that hid nothing add."""
     by_path: dict[str, list[Diagnostic]] = {}
     for diagnostic in found:
         by_path.setdefault(diagnostic.path, []).append(diagnostic)
-    judged = {rule.name for rule in rules}
+    judged = {rule.name for rule in choice.rules}
     said = []
     for file in files:
         asked = list(suppressions(file))
         own = by_path.pop(file.path, [])
-        said += [diagnostic for diagnostic in own if not any(each.hides(diagnostic) for each in asked)]
+        if not asked and not own:
+            continue
+        left = [diagnostic for diagnostic in own if not any(each.hides(diagnostic) for each in asked)]
         unused = [
             each for each in asked if (each.rule in judged or each.rule not in RULES) and not any(map(each.hides, own))
         ]
-        for rule in rules:
+        for rule in choice.rules:
             if rule.check_unused is not None and file.is_prompt and _looks_at(rule, file):
-                said += [_diagnostic(rule, file, finding) for finding in rule.check_unused(unused)]
+                left += [_diagnostic(rule, file, finding, choice) for finding in rule.check_unused(unused)]
+        ignored = choice.ignored(file)
+        said += [diagnostic for diagnostic in left if diagnostic.rule not in ignored]
     return said
+
+
+def _of_search(skipped: Iterable[Skipped], choice: Choice) -> list[Diagnostic]:
+    """What the rules find in what was passed over."""
+    rules = {rule.name: rule for rule in choice.rules if rule.check_skipped is not None}
+    found = []
+    for each in dict.fromkeys(skipped):
+        rule = rules.get(each.rule or "")
+        if rule is None or rule.check_skipped is None:
+            continue
+        data = read_bytes(each.path)
+        text = "" if isinstance(data, Problem) else data.decode(errors="replace")
+        finding = rule.check_skipped(each, text)
+        severity = choice.severity(rule, finding.severity)
+        place = shown(each.path), Lines(text), finding.span
+        found.append(Diagnostic(rule.name, severity, *place, finding.message, finding.help))
+    return found
 
 
 def _looks_at(rule: Rule, file: PromptFile) -> bool:
@@ -51,14 +84,15 @@ def _looks_at(rule: Rule, file: PromptFile) -> bool:
     return bool(rule.refusal) or rule.looks_at(file.dialect)
 
 
-def _diagnostic(rule: Rule, file: PromptFile, finding: Finding) -> Diagnostic:
+def _diagnostic(rule: Rule, file: PromptFile, finding: Finding, choice: Choice) -> Diagnostic:
     return Diagnostic(
         rule.name,
-        finding.severity or rule.severity,
+        choice.severity(rule, finding.severity),
         file.path,
         file.document.lines,
         finding.span,
         finding.message,
         finding.help,
         finding.is_secret,
+        finding.fix,
     )

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from kbp.diagnostics import Diagnostic
 from kbp.files import PromptFile
-from kbp.text import Span
+from kbp.text import LINE_END, Span
 
 _COMMENT = re.compile(
-    r"(?:(?<=[ \t])|(?<=[\r\n])|^)#[ \t]*kbp:[ \t]*ignore\[(?P<names>[^\]\r\n]*)\][^\r\n]*", re.MULTILINE
+    r"(?:(?<=[ \t])|(?<=[\r\n])|^)#[ \t]*(?P<asked>kbp:[ \t]*ignore\[(?P<names>[^\]\r\n]*)\])(?P<more>[^\r\n]*)",
+    re.MULTILINE,
 )
 _NAME = re.compile(r"[^\s,]+")
 
@@ -22,11 +23,13 @@ class Suppression:
         rule: its name as written.
         span: where the name stands; the whole comment when it names none.
         lines: the first and last line it holds for, None for the whole file.
+        removal: what to take out of the file to be rid of it.
     """
 
     rule: str
     span: Span
     lines: tuple[int, int] | None
+    removal: Span
 
     def hides(self, diagnostic: Diagnostic) -> bool:
         """Whether the diagnostic is not to be said."""
@@ -46,10 +49,27 @@ def suppressions(file: PromptFile) -> Iterator[Suppression]:
             continue
         lines = _lines_of(file, match.start())
         names = list(_NAME.finditer(document.text, match.start("names"), match.end("names")))
-        for name in names:
-            yield Suppression(name[0], Span(name.start(), name.end()), lines)
+        for at, name in enumerate(names):
+            if len(names) == 1:
+                removal = _whole(match, document.text)
+            elif at:
+                removal = Span(names[at - 1].end(), name.end())
+            else:
+                removal = Span(name.start(), names[1].start())
+            yield Suppression(name[0], Span(name.start(), name.end()), lines, removal)
         if not names:
-            yield Suppression("", Span(match.start(), match.end()), lines)
+            yield Suppression("", Span(match.start(), match.end()), lines, _whole(match, document.text))
+
+
+def _whole(comment: re.Match[str], text: str) -> Span:
+    """The comment and the blanks before it, or the line that it has alone; what else it says stays."""
+    more = comment["more"]
+    if more.strip():
+        return Span(comment.start("asked"), comment.end() - len(more.lstrip()))
+    start = len(text[: comment.start()].rstrip(" \t"))
+    following = LINE_END.match(text, comment.end())
+    is_alone = text[start - 1] in "\r\n" and following is not None
+    return Span(start, following.end() if is_alone and following else comment.end())
 
 
 def _is_nested(file: PromptFile, span: Span) -> bool:

@@ -1,5 +1,6 @@
 """A lint report as text and as JSON."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -42,7 +43,19 @@ def summary(report: Report) -> str:
     parts = [counted(count, noun) for count, noun in counts if count]
     found = ", ".join(parts[:-1]) + (" and " if parts[:-1] else "") + parts[-1] if parts else "nothing to report"
     refused = f"; {counted(report.refused, 'file')} refused" if report.refused else ""
-    return f"Found {found} in {counted(report.files, 'file')}{refused}."
+    return f"Found {found} in {counted(report.files, 'file')}{refused}.{_fixable(report)}"
+
+
+def _fixable(report: Report) -> str:
+    """What `--fix` could change."""
+    fixes = [diagnostic.fix for diagnostic in report.diagnostics if diagnostic.fix is not None]
+    safe = sum(fix.is_safe for fix in fixes)
+    if not fixes:
+        return ""
+    if not safe:
+        return f" {len(fixes)} can be fixed with `kbp lint --fix --unsafe-fixes`."
+    more = f", {len(fixes) - safe} more with `--unsafe-fixes`" if len(fixes) > safe else ""
+    return f" {safe} can be fixed with `kbp lint --fix`{more}."
 
 
 def _head(diagnostic: Diagnostic, color: bool) -> str:
@@ -107,5 +120,35 @@ def _object(diagnostic: Diagnostic) -> dict[str, Any]:
         "end_line": end.line,
         "end_column": end.column,
         "message": diagnostic.message + (f"; {diagnostic.help}" if diagnostic.help else ""),
-        "fix": None,
+        "fix": _fix(diagnostic),
     }
+
+
+def _fix(diagnostic: Diagnostic) -> dict[str, Any] | None:
+    if diagnostic.fix is None:
+        return None
+    edits = []
+    for edit in diagnostic.fix.edits:
+        start, end = diagnostic.lines.position(edit.span.start), diagnostic.lines.position(edit.span.end)
+        place = {"line": start.line, "column": start.column, "end_line": end.line, "end_column": end.column}
+        edits.append({**place, "text": edit.text})
+    return {"safe": diagnostic.fix.is_safe, "edits": edits}
+
+
+def statistics(report: Report, color: bool = False) -> str:
+    """How often each rule found something, the commonest first; `*` marks what has a fix."""
+    rows = Counter((diagnostic.rule, diagnostic.severity) for diagnostic in report.diagnostics)
+    fixable = Counter((each.rule, each.severity) for each in report.diagnostics if each.fix is not None)
+    room = len(str(max(rows.values(), default=0)))
+    lines = []
+    for (rule, severity), count in sorted(rows.items(), key=lambda row: (-row[1], row[0])):
+        mark = " *" if fixable[rule, severity] else ""
+        lines.append(f"{count:{room}}  {styled(f'{severity:7}', severity.value, color)}  {rule}{mark}\n")
+    return "".join(lines)
+
+
+def statistics_as_json(report: Report, color: bool = False) -> str:
+    """The same as a JSON list."""
+    rows = Counter((diagnostic.rule, diagnostic.severity) for diagnostic in report.diagnostics)
+    ranked = sorted(rows.items(), key=lambda row: (-row[1], row[0]))
+    return dump([{"rule": rule, "severity": severity, "count": count} for (rule, severity), count in ranked])

@@ -11,7 +11,28 @@ def page(rule: Rule) -> str:
     """The manual of one rule as Markdown."""
     where = f" in {_dialects(rule)} files" if rule.needs else ""
     refusal = f"; {rule.refusal}: such a file does not become a prompt" if rule.refusal else ""
-    return f"# {rule.name}\n\n{rule.severity}{where}{refusal}\n\n{rule.manual}\n"
+    also = f"; {rule.also}" if rule.also else ""
+    state = "" if rule.is_default else "; off unless it is selected"
+    return f"# {rule.name}\n\n{rule.severity}{where}{also}{refusal}{state}\n\n{rule.manual}\n\n{_use(rule)}\n"
+
+
+_FIXES = {
+    "safe": "`kbp lint --fix` repairs it.",
+    "unsafe": "`kbp lint --fix --unsafe-fixes` fixes it.",
+    "safe or unsafe": "`kbp lint --fix` fixes the plain case, `--unsafe-fixes` the others.",
+}
+
+
+def _use(rule: Rule) -> str:
+    """How the rule's findings are fixed, and how it is switched on or off."""
+    fixed = f"{_FIXES[rule.fixes]}\n\n" if rule.fixes else ""
+    if not rule.is_default:
+        setting = f'`extend-select = ["{rule.name}"]` below `[lint]` in `kbp.toml`'
+        return f"{fixed}Switch it on: `--extend-select {rule.name}`, or {setting}."
+    return (
+        f"{fixed}Switch it off: in a frontmatter by the comment `# kbp: ignore[{rule.name}]`, in a run by "
+        f'`--ignore {rule.name}`, in `kbp.toml` by `ignore = ["{rule.name}"]` below `[lint]`.'
+    )
 
 
 def _dialects(rule: Rule) -> str:
@@ -21,11 +42,14 @@ def _dialects(rule: Rule) -> str:
 
 def table(rules: Iterable[Rule]) -> str:
     """All rules as a Markdown table."""
-    lines = ["| rule | severity | dialects | what it wants |", "|---|---|---|---|"]
+    lines = ["| rule | severity | dialects | fix | what it wants |", "|---|---|---|---|---|"]
     for rule in rules:
-        severity = ", ".join(part for part in (rule.severity, rule.refusal) if part)
+        severity = ", ".join(
+            part for part in (rule.severity, rule.also, rule.refusal, "" if rule.is_default else "off") if part
+        )
         summary = rule.summary.replace("|", "\\|")
-        lines.append(f"| `{rule.name}` | {severity} | {_dialects(rule) if rule.needs else 'all'} | {summary} |")
+        where = _dialects(rule) if rule.needs else "all"
+        lines.append(f"| `{rule.name}` | {severity} | {where} | {rule.fixes or '–'} | {summary} |")
     return "\n".join(lines) + "\n"
 
 
@@ -48,7 +72,10 @@ def as_json(rules: Iterable[Rule]) -> str:
         {
             "name": rule.name,
             "severity": rule.severity,
+            "also": rule.also or None,
             "refusal": rule.refusal or None,
+            "default": rule.is_default,
+            "fix": rule.fixes or None,
             "dialects": [dialect.name for dialect in DIALECTS.values() if rule.looks_at(dialect)],
             "summary": rule.summary,
             "manual": rule.manual,

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile
 from kbp.linter.rules.base import found_in_reading, rule
-from kbp.model import FREE_TEXT, Kind, Template
-from kbp.text import Span
+from kbp.model import FREE_TEXT, Argument, Kind, Template
+from kbp.text import Fix, Span, replacement
 
 
-@found_in_reading(needs="checked placeholders")
+@found_in_reading(needs="checked placeholders", fixes="unsafe")
 def undeclared_placeholder(file: PromptFile) -> Iterator[Finding]:
     """A `{{ name }}` must be declared under `arguments`.
 
@@ -92,7 +92,7 @@ def _one_line(file: PromptFile, span: Span) -> Span:
     return Span(span.start, min(span.end, line.end))
 
 
-@found_in_reading(needs="required")
+@found_in_reading(needs="required", fixes="unsafe")
 def required_with_default(file: PromptFile) -> Iterator[Finding]:
     """A required argument cannot have a default.
 
@@ -243,7 +243,7 @@ def argument_key(file: PromptFile) -> Iterator[Finding]:
                 yield Finding(each.key_span, message, f"an argument has {', '.join(sorted(known))}")
 
 
-@rule(Severity.WARNING, needs="declared arguments")
+@rule(Severity.WARNING, needs="declared arguments", fixes="safe")
 def argument_name(file: PromptFile) -> Iterator[Finding]:
     """A declared name must be one that a placeholder can spell.
 
@@ -271,4 +271,15 @@ def argument_name(file: PromptFile) -> Iterator[Finding]:
             bare = re.sub(r"[^A-Za-z0-9_]+", "_", argument.name).strip("_")
             help = f"call it `{bare}`" if bare and not bare.isdigit() else "give it a name of letters"
             message = f"no placeholder of a {file.dialect.name} file can spell `{argument.name}`"
-            yield Finding(_one_line(file, argument.span), message, help)
+            yield Finding(_one_line(file, argument.span), message, help, fix=_without_dollar(file, argument))
+
+
+def _without_dollar(file: PromptFile, argument: Argument) -> Fix | None:
+    """The fix that takes the dollar from a name that is fine without it."""
+    bare = argument.name.removeprefix("$")
+    names = {each.name for each in file.template.arguments} if file.template else set()
+    if argument.span is None or bare in {argument.name, *names} or not (file.dialect and file.dialect.spell(bare)):
+        return None
+    alone = re.compile(rf"(?<![^\s\"'\[,]){re.escape(argument.name)}(?![^\s\"'\],])")
+    written = alone.search(file.document.text, argument.span.start, argument.span.end)
+    return replacement(Span(written.start(), written.start() + 1), "") if written else None

@@ -3,15 +3,19 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from kbp.diagnostics import Finding, Severity
 from kbp.dialects.base import Ability, Dialect
 from kbp.files import PromptFile
 from kbp.linter.suppression import Suppression
+from kbp.walk import Skipped
 
 Check = Callable[[PromptFile], Iterator[Finding]]
 CheckUnused = Callable[[list[Suppression]], Iterator[Finding]]
 CheckAcross = Callable[[Sequence[PromptFile]], Iterator[tuple[PromptFile, Finding]]]
+CheckSkipped = Callable[[Skipped, str], Finding]
+Fixes = Literal["", "safe", "unsafe", "safe or unsafe"]
 
 _EXAMPLE = re.compile(
     r"^(?P<kind>Bad|Good) `(?P<path>[^`]+)`(?P<raw> as bytes)?:\n\n(?P<text>(?:(?: {4}.*)?\n)+)", re.MULTILINE
@@ -41,7 +45,12 @@ class Rule:
         check_across: the findings in all files of a run together.
         check_unused: the findings about suppressions of a file that hid nothing.
         even_refused: whether it looks at files that are refused for another reason.
+        check_skipped: the finding about a path of its name that the search passed over, given the text of that file.
         of_others: whether it looks at the files that are no prompts, and at them alone.
+        fixes: what its fixes are, empty when it has none.
+        also: which of its findings have another severity.
+        is_default: whether it is run when nothing is selected.
+        since: the version that brought it; until the next minor version its findings are infos.
     """
 
     name: str
@@ -52,8 +61,13 @@ class Rule:
     check: Check | None = None
     check_across: CheckAcross | None = None
     check_unused: CheckUnused | None = None
+    check_skipped: CheckSkipped | None = None
     even_refused: bool = False
     of_others: bool = False
+    fixes: Fixes = ""
+    also: str = ""
+    is_default: bool = True
+    since: str = "0.1.0"
 
     def looks_at(self, dialect: Dialect | None) -> bool:
         """Whether the rule is about files of that dialect; None is a file whose dialect was left open."""
@@ -76,26 +90,44 @@ def _example(match: re.Match[str]) -> Example:
     return Example(match["kind"] == "Good", match["path"], data)
 
 
-def rule(severity: Severity, *, needs: Ability | None = None, even_refused: bool = False) -> Callable[[Check], Rule]:
+def rule(
+    severity: Severity,
+    *,
+    needs: Ability | None = None,
+    even_refused: bool = False,
+    fixes: Fixes = "",
+    also: str = "",
+    is_default: bool = True,
+) -> Callable[[Check], Rule]:
     """Make a rule of a function over one file. It is named after the function and described by its docstring."""
 
     def make(check: Check) -> Rule:
-        return Rule(_name(check), severity, _manual(check), needs, check=check, even_refused=even_refused)
+        return Rule(
+            _name(check),
+            severity,
+            _manual(check),
+            needs,
+            check=check,
+            even_refused=even_refused,
+            fixes=fixes,
+            also=also,
+            is_default=is_default,
+        )
 
     return make
 
 
-def rule_of_others(severity: Severity) -> Callable[[Check], Rule]:
+def rule_of_others(severity: Severity, *, also: str = "") -> Callable[[Check], Rule]:
     """Make a rule of a function over a file that is no prompt."""
 
     def make(check: Check) -> Rule:
-        return Rule(_name(check), severity, _manual(check), check=check, of_others=True)
+        return Rule(_name(check), severity, _manual(check), check=check, of_others=True, also=also)
 
     return make
 
 
 def found_in_reading(
-    severity: Severity = Severity.ERROR, *, needs: Ability | None = None, refusal: str = "refused"
+    severity: Severity = Severity.ERROR, *, needs: Ability | None = None, refusal: str = "refused", fixes: Fixes = ""
 ) -> Callable[[Check], Rule]:
     """Make a rule that reports the problems of its name that reading and parsing left, each an error.
 
@@ -108,28 +140,37 @@ def found_in_reading(
         def check(file: PromptFile) -> Iterator[Finding]:
             for problem in file.problems:
                 if problem.rule == name:
-                    yield Finding(problem.span, problem.message, problem.help, Severity.ERROR)
+                    yield Finding(problem.span, problem.message, problem.help, Severity.ERROR, fix=problem.fix)
             yield from more(file)
 
-        return Rule(name, severity, _manual(more), needs, refusal, check, even_refused=True)
+        return Rule(name, severity, _manual(more), needs, refusal, check, even_refused=True, fixes=fixes)
 
     return make
 
 
-def rule_across(severity: Severity) -> Callable[[CheckAcross], Rule]:
+def rule_across(severity: Severity, *, also: str = "") -> Callable[[CheckAcross], Rule]:
     """Make a rule of a function over all files of a run."""
 
     def make(check: CheckAcross) -> Rule:
-        return Rule(_name(check), severity, _manual(check), check_across=check)
+        return Rule(_name(check), severity, _manual(check), check_across=check, also=also)
 
     return make
 
 
-def rule_of_suppressions(severity: Severity) -> Callable[[CheckUnused], Rule]:
+def rule_of_suppressions(severity: Severity, *, fixes: Fixes = "") -> Callable[[CheckUnused], Rule]:
     """Make a rule of a function over the suppressions of a file that hid nothing."""
 
     def make(check: CheckUnused) -> Rule:
-        return Rule(_name(check), severity, _manual(check), check_unused=check)
+        return Rule(_name(check), severity, _manual(check), check_unused=check, fixes=fixes)
+
+    return make
+
+
+def found_in_search(severity: Severity) -> Callable[[CheckSkipped], Rule]:
+    """Make a rule of a function over a path that the search passed over under its name."""
+
+    def make(check: CheckSkipped) -> Rule:
+        return Rule(_name(check), severity, _manual(check), check_skipped=check)
 
     return make
 

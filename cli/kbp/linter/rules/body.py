@@ -8,9 +8,10 @@ from kbp.dialects.base import Dialect
 from kbp.files import PromptFile
 from kbp.linter.rules.base import rule
 from kbp.model import FREE_TEXT, Placeholder, Template
+from kbp.text import Edit, Fix
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, fixes="unsafe")
 def foreign_placeholder(file: PromptFile) -> Iterator[Finding]:
     """A placeholder should be of the file's own dialect.
 
@@ -39,20 +40,23 @@ def foreign_placeholder(file: PromptFile) -> Iterator[Finding]:
     for dialect in DIALECTS.values():
         if dialect is own:
             continue
-        seen: set[str] = set()
+        places: dict[str, list[Placeholder]] = {}
         for placeholder in dialect.foreign(file.document):
-            if placeholder.raw not in seen and placeholder.span not in placed:
-                seen.add(placeholder.raw)
-                message = f"`{placeholder.raw}` is a {dialect.name} placeholder: in a {own.name} file it is text"
-                yield Finding(placeholder.span, message, _way_out(own, file.template, placeholder))
+            if placeholder.span not in placed:
+                places.setdefault(placeholder.raw, []).append(placeholder)
+        for raw, placeholders in places.items():
+            message = f"`{raw}` is a {dialect.name} placeholder: in a {own.name} file it is text"
+            spelt, is_known = _spelt(own, file.template, placeholders[0])
+            help = f"write `{spelt}`" + ("" if is_known else " and declare it under `arguments`")
+            edits = tuple(Edit(each.span, spelt or "") for each in placeholders)
+            fix = Fix(edits, is_safe=False) if spelt and is_known else None
+            yield Finding(placeholders[0].span, message, help if spelt else None, fix=fix)
 
 
-def _way_out(own: Dialect, template: Template, placeholder: Placeholder) -> str | None:
+def _spelt(own: Dialect, template: Template, placeholder: Placeholder) -> tuple[str | None, bool]:
+    """How the dialect writes a placeholder of another one, None when it cannot; whether that needs no declaration."""
     name = placeholder.name or FREE_TEXT
     spelt = own.spell(FREE_TEXT if name.lower() in (FREE_TEXT, "args") else name)
-    if spelt is None:
-        return None
     is_built_in = "free text" in own.expresses and spelt == own.spell(FREE_TEXT)
     is_declared = any(argument.name == name for argument in template.arguments)
-    declares = "declared arguments" in own.expresses and not is_built_in and not is_declared
-    return f"write `{spelt}`" + (" and declare it under `arguments`" if declares else "")
+    return spelt, "declared arguments" not in own.expresses or is_built_in or is_declared

@@ -1,5 +1,6 @@
 """Rules about names, over one file and over all of them."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 
@@ -7,8 +8,10 @@ from kbp.diagnostics import Finding, Severity
 from kbp.dialects import SKILL
 from kbp.files import PromptFile, stem
 from kbp.library import colliding
-from kbp.linter.rules.base import found_in_reading, rule, rule_across, rule_of_others
+from kbp.linter.rules.base import found_in_reading, found_in_search, rule, rule_across, rule_of_others
 from kbp.search import PROMPT_FOLDERS
+from kbp.text import Span
+from kbp.walk import Skipped
 
 
 @rule_across(Severity.ERROR)
@@ -132,7 +135,41 @@ def document_in_prompts(file: PromptFile) -> Iterator[Finding]:
         yield Finding(file.document.lines.span(1), message, "move it, or name it in .kbpignore")
 
 
-@rule_of_others(Severity.INFO)
+@found_in_search(Severity.WARNING)
+def dangling_link(skipped: Skipped, text: str) -> Finding:
+    """A symbolic link must lead to a file or folder below the root.
+
+    A link that leads nowhere or in a loop is a prompt that no client finds. One that leads out of the root is not
+    followed by kbp, nor by a plugin system that copies the folder.
+    """
+    return Finding(Span(0, 0), skipped.reason, "point it at something below the root, or remove it")
+
+
+@found_in_search(Severity.ERROR)
+def manifest_path(skipped: Skipped, text: str) -> Finding:
+    """What a manifest or marketplace names must be there.
+
+    A command file or folder that `commands` names, or a plugin's `source`, must lie below the plugin or marketplace.
+    Claude Code does not load a plugin whose commands it cannot find.
+
+    Bad `.claude-plugin/plugin.json`:
+
+        {"name": "ops", "commands": ["./tasks/gone.md"]}
+
+    Good `.claude-plugin/plugin.json`:
+
+        {"name": "ops", "commands": ["./.claude-plugin"]}
+    """
+    written = json.dumps(skipped.written)
+    at = text.find(written)
+    if at < 0:
+        written = json.dumps(skipped.written, ensure_ascii=False)
+        at = text.find(written)
+    span = Span(at, at + len(written)) if at >= 0 else Span(0, 0)
+    return Finding(span, skipped.reason, "correct the path, or add what it names")
+
+
+@rule_of_others(Severity.INFO, also="warning in a prompts or commands folder")
 def not_a_prompt(file: PromptFile) -> Iterator[Finding]:
     """An agent, chat mode or instructions file is no prompt.
 

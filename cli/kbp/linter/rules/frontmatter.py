@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from kbp.diagnostics import Finding, Severity
 from kbp.dialects import DIALECTS
+from kbp.document import Document
 from kbp.files import PromptFile
-from kbp.frontmatter import Value
+from kbp.frontmatter import Entry, Value
 from kbp.linter.rules.base import found_in_reading, rule
-from kbp.text import Lines, Span
+from kbp.text import BOM, LINE_END, WHITE, Edit, Fix, Lines, Span, replacement
 
 
 @found_in_reading()
@@ -38,7 +39,7 @@ def frontmatter_syntax(file: PromptFile) -> Iterator[Finding]:
     yield from ()
 
 
-@found_in_reading(needs="free text")
+@found_in_reading(needs="free text", fixes="safe")
 def unquoted_hint(file: PromptFile) -> Iterator[Finding]:
     """An `argument-hint` that YAML cannot read as it stands must be quoted.
 
@@ -65,7 +66,7 @@ def unquoted_hint(file: PromptFile) -> Iterator[Finding]:
     yield from ()
 
 
-@found_in_reading()
+@found_in_reading(fixes="safe")
 def unquoted_value(file: PromptFile) -> Iterator[Finding]:
     """A value that YAML cannot read as it stands must be quoted.
 
@@ -90,7 +91,7 @@ def unquoted_value(file: PromptFile) -> Iterator[Finding]:
     yield from ()
 
 
-@found_in_reading()
+@found_in_reading(fixes="unsafe")
 def unclosed_frontmatter(file: PromptFile) -> Iterator[Finding]:
     """A frontmatter that is opened must be closed.
 
@@ -117,13 +118,14 @@ def unclosed_frontmatter(file: PromptFile) -> Iterator[Finding]:
 _MAX_PREAMBLE = 50
 _MAX_BLOCK = 1000
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})[^`]*$")
+_FENCE_END = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*")
 _COMMENT = re.compile(r"[ \t]*(?:#|<!--.*-->[ \t]*$)")
 _DASHES = re.compile(r"[ \t]*---[ \t]*$")
 _KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)")
 _KEYS = frozenset(key for dialect in DIALECTS.values() for key in dialect.keys)
 
 
-@rule(Severity.ERROR, even_refused=True)
+@rule(Severity.ERROR, even_refused=True, fixes="safe or unsafe")
 def frontmatter_not_first(file: PromptFile) -> Iterator[Finding]:
     """The frontmatter must start on the very first line.
 
@@ -155,7 +157,21 @@ def frontmatter_not_first(file: PromptFile) -> Iterator[Finding]:
                 also = " and the fence that closes it" if _FENCE.match(first) else ""
                 way_out = f"remove `{first[:40]}` before it{also}, or move it below"
             message = "the frontmatter does not start on the first line: every client takes it for prose"
-            yield Finding(span, message, way_out)
+            yield Finding(span, message, way_out, fix=_to_the_top(file.document.lines, span))
+
+
+def _to_the_top(lines: Lines, block: Span) -> Fix | None:
+    """The fix that removes what stands before the block: blank lines, or a fence around the whole file."""
+    start = 1 if lines.text.startswith(BOM) else 0
+    before = Edit(Span(start, block.start), "")
+    preamble = lines.text[start : block.start].strip()
+    if not preamble:
+        return Fix((before,))
+    last = lines.span(lines.position(len(lines.text.rstrip(WHITE)) - 1).line)
+    is_one_line = not LINE_END.search(preamble)
+    if not (is_one_line and _FENCE.match(preamble) and _FENCE_END.fullmatch(lines.text, last.start, last.end)):
+        return None
+    return Fix((before, Edit(Span(last.start, len(lines.text)), "")), is_safe=False)
 
 
 def misplaced_block(file: PromptFile) -> Span | None:
@@ -180,7 +196,7 @@ def _is_block(lines: Lines, number: int) -> bool:
     return known and bool(_KEY.match(block[0])) and number + len(block) < len(lines)
 
 
-@found_in_reading()
+@found_in_reading(fixes="safe")
 def indented_continuation(file: PromptFile) -> Iterator[Finding]:
     """A value that goes on over several lines must be indented.
 
@@ -206,7 +222,7 @@ def indented_continuation(file: PromptFile) -> Iterator[Finding]:
     yield from ()
 
 
-@found_in_reading()
+@found_in_reading(fixes="safe")
 def tab_indent(file: PromptFile) -> Iterator[Finding]:
     """YAML must be indented with blanks, not tabs.
 
@@ -233,7 +249,7 @@ def tab_indent(file: PromptFile) -> Iterator[Finding]:
     yield from ()
 
 
-@rule(Severity.ERROR, even_refused=True)
+@rule(Severity.ERROR, even_refused=True, fixes="safe")
 def duplicate_key(file: PromptFile) -> Iterator[Finding]:
     """A key must be given once.
 
@@ -264,15 +280,30 @@ def duplicate_key(file: PromptFile) -> Iterator[Finding]:
 
 
 def _repeated(file: PromptFile, mapping: Value, outcome: str) -> Iterator[Finding]:
-    first: dict[str, Span] = {}
+    first: dict[str, Entry] = {}
     for entry in mapping.entries or ():
         if entry.key == "<<":
             continue
         if entry.key in first:
-            line = file.document.lines.position(first[entry.key].start).line
+            line = file.document.lines.position(first[entry.key].key_span.start).line
             message = f"`{entry.key}` is given twice, first on line {line}: {outcome}"
-            yield Finding(entry.key_span, message, "remove one of them")
-        first.setdefault(entry.key, entry.key_span)
+            fix = _without(entry, first[entry.key], file.document)
+            yield Finding(entry.key_span, message, "remove one of them", fix=fix)
+        first.setdefault(entry.key, entry)
+
+
+def _without(entry: Entry, first: Entry, document: Document) -> Fix | None:
+    """The fix that removes the line of an entry, if it says what the first one does, and nothing else stands on it."""
+    lines, text = document.lines, document.text
+    line = lines.span(lines.position(entry.key_span.start).line)
+    written = text[line.start : line.end].strip(" \t")
+    if (
+        written != text[first.key_span.start : first.value.span.end]
+        or written != text[entry.key_span.start : entry.value.span.end]
+    ):
+        return None
+    following = LINE_END.match(text, line.end)
+    return replacement(Span(line.start, following.end() if following else line.end), "")
 
 
 @found_in_reading()

@@ -7,7 +7,7 @@ from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile
 from kbp.linter.rules.base import rule
 from kbp.model import Kind, Placeholder
-from kbp.text import Span, squeeze
+from kbp.text import Span, Spans, replacement, squeeze
 
 _ANY_INPUT = re.compile(r"\$\{input:[^}\r\n]*\}")
 
@@ -16,7 +16,7 @@ def _inputs(file: PromptFile) -> list[Placeholder]:
     return [each for each in (file.template.placeholders if file.template else ()) if each.kind is Kind.NAMED]
 
 
-@rule(Severity.WARNING, needs="inputs")
+@rule(Severity.WARNING, needs="inputs", fixes="safe")
 def malformed_input(file: PromptFile) -> Iterator[Finding]:
     """An input is `${input:name}` or `${input:name:text}`.
 
@@ -43,7 +43,9 @@ def malformed_input(file: PromptFile) -> Iterator[Finding]:
         if match.start() not in placed:
             fixed = match[0].replace("|", ":", 1)
             help = f"write `{fixed}`" if "|" in match[0] else "write `${input:name}` or `${input:name:text}`"
-            yield Finding(Span(*match.span()), f"`{match[0]}` is no input, and is text", help)
+            bar = match.start() + match[0].find("|")
+            fix = replacement(Span(bar, bar + 1), ":") if "|" in match[0] else None
+            yield Finding(Span(*match.span()), f"`{match[0]}` is no input, and is text", help, fix=fix)
     for placeholder in inputs:
         if "{" in (placeholder.hint or ""):
             message = f"the text of `{placeholder.raw}` ends at its first closing brace"
@@ -136,7 +138,7 @@ def unclosed_placeholder(file: PromptFile) -> Iterator[Finding]:
         ---
         Look at {{ app }} and tell me about {{ app }}
     """
-    placed = [placeholder.span for placeholder in (file.template.placeholders if file.template else ())]
+    placed = Spans(placeholder.span for placeholder in (file.template.placeholders if file.template else ()))
     for match in _UNCLOSED.finditer(file.document.text, file.document.body_start):
-        if not any(span.start <= match.start() < span.end for span in placed):
+        if not placed.holds(match.start()):
             yield Finding(Span(*match.span()), f"`{match[0]}` is not closed on its line, and is text", "close it")

@@ -1,18 +1,20 @@
 """Rules about the keys of the frontmatter."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from kbp.diagnostics import Finding, Severity
+from kbp.dialects.base import quoting
 from kbp.files import PromptFile, stem
 from kbp.frontmatter import quoted
-from kbp.linter.rules.base import found_in_reading, rule
+from kbp.linter.rules.base import found_in_reading, rule, rule_across
 from kbp.linter.rules.catalogue import is_document
 from kbp.linter.rules.frontmatter import misplaced_block
 from kbp.linter.rules.text import is_pointer
 from kbp.text import Span
 
 
-@found_in_reading(refusal="mostly refused")
+@found_in_reading(refusal="mostly refused", fixes="safe")
 def key_type(file: PromptFile) -> Iterator[Finding]:
     """A key is text, and its value is of the type that clients read.
 
@@ -45,7 +47,7 @@ def key_type(file: PromptFile) -> Iterator[Finding]:
     yield from ()
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, also="info without a frontmatter")
 def missing_description(file: PromptFile) -> Iterator[Finding]:
     """A prompt should have a description.
 
@@ -81,7 +83,7 @@ def missing_description(file: PromptFile) -> Iterator[Finding]:
     yield Finding(span, message, "add `description: …` to the frontmatter", severity)
 
 
-@rule(Severity.ERROR, needs="free text")
+@rule(Severity.ERROR, needs="free text", fixes="safe")
 def list_hint(file: PromptFile) -> Iterator[Finding]:
     """An `argument-hint` in brackets must be quoted.
 
@@ -109,14 +111,16 @@ def list_hint(file: PromptFile) -> Iterator[Finding]:
         written = file.document.text[entry.value.span.start : entry.value.span.end]
         span = entry.value.to_line_end() if "\n" in written else entry.value.span
         help = f"quote it: {quoted(written)}" if "\n" not in written else "write it as one text in quotes"
-        yield Finding(Span(entry.key_span.start, span.end), "`argument-hint` is a list: its brackets are lost", help)
+        message = "`argument-hint` is a list: its brackets are lost"
+        yield Finding(Span(entry.key_span.start, span.end), message, help, fix=quoting(entry.value))
 
 
-@rule(Severity.INFO)
-def name_differs(file: PromptFile) -> Iterator[Finding]:
+@rule_across(Severity.INFO, also="warning for two files of one name")
+def name_differs(files: Sequence[PromptFile]) -> Iterator[tuple[PromptFile, Finding]]:
     """A `name` key should be the name of the file, or not be there.
 
-    VS Code calls the prompt by it, Claude Code and MCP call it by its file.
+    VS Code calls the prompt by it, Claude Code and MCP call it by its file. Two files of a plugin or project with one
+    `name` are a warning: VS Code then shows two prompts that nobody can tell apart.
 
     Bad `.github/prompts/upgrade.prompt.md`:
 
@@ -134,13 +138,21 @@ def name_differs(file: PromptFile) -> Iterator[Finding]:
         ---
         Upgrade ${input:what}.
     """
-    entry = file.document.frontmatter.get("name")
-    if entry is None or not entry.value.text:
-        return
-    own = stem(file.place.path.name)
-    if entry.value.text != own:
-        message = f"`name` is `{entry.value.text}`, the file gives `{own}`: VS Code uses the first, others the second"
-        yield Finding(entry.key_span, message, "make them equal, or remove the key")
+    by_name: dict[tuple[Path, str], list[PromptFile]] = {}
+    for file in files:
+        entry = file.document.frontmatter.get("name")
+        if entry is not None and entry.value.text:
+            by_name.setdefault((file.place.unit or file.place.root, entry.value.text), []).append(file)
+    for (_, name), alike in by_name.items():
+        for file in alike:
+            key, own = file.document.frontmatter["name"].key_span, stem(file.place.path.name)
+            if len(alike) > 1:
+                others = ", ".join(other.path for other in alike if other is not file)
+                message = f"`name` is `{name}` here and in {others}: VS Code shows two prompts of one name"
+                yield file, Finding(key, message, "give each its own name", Severity.WARNING)
+            elif name != own:
+                message = f"`name` is `{name}`, the file gives `{own}`: VS Code uses the first, others the second"
+                yield file, Finding(key, message, "make them equal, or remove the key")
 
 
 @rule(Severity.WARNING, needs="positions")

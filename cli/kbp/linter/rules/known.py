@@ -9,14 +9,22 @@ from kbp.dialects.base import Dialect
 from kbp.files import PromptFile
 from kbp.frontmatter import Entry
 from kbp.linter.rules.base import rule
+from kbp.text import replacement
 
 # Looked at by a rule of its own in every dialect.
 _NAME = "name"
 
 
-def _kind(key: str, own: Dialect) -> str:
-    """What a key is to the dialect: known, another dialect's, or unknown."""
-    if key in own.keys or key in INSTRUCTION_KEYS or key in own.renamed or key == _NAME or key.startswith("x-"):
+def _kind(key: str, own: Dialect, extra: frozenset[str]) -> str:
+    """What a key is to the dialect, and to those who allow some extra ones: known, another dialect's, or unknown."""
+    if (
+        key in extra
+        or key in own.keys
+        or key in INSTRUCTION_KEYS
+        or key in own.renamed
+        or key == _NAME
+        or key.startswith("x-")
+    ):
         return "known"
     return "foreign" if any(key in dialect.keys for dialect in DIALECTS.values()) else "unknown"
 
@@ -47,7 +55,7 @@ def _first_of_each(file: PromptFile) -> Iterator[Entry]:
             yield entry
 
 
-@rule(Severity.INFO)
+@rule(Severity.INFO, fixes="unsafe", also="warning where a known key is near")
 def unknown_key(file: PromptFile) -> Iterator[Finding]:
     """A key should be one that the dialect knows.
 
@@ -74,12 +82,14 @@ def unknown_key(file: PromptFile) -> Iterator[Finding]:
     if file.dialect is None:
         return
     for entry in _first_of_each(file):
-        if _kind(entry.key, file.dialect) == "unknown":
+        if _kind(entry.key, file.dialect, file.manner.extra_keys) == "unknown":
             near = _near(entry.key, file.dialect)
             known = ", ".join(sorted(file.dialect.keys)) if len(file.dialect.keys) < 10 else "those of the client"
             help = f"did you mean `{near}`?" if near else f"a {file.dialect.name} file knows {known}"
             message = f"`{entry.key}` is no key of a {file.dialect.name} file: it is ignored"
-            yield Finding(entry.key_span, message, help, Severity.WARNING if near else None)
+            is_free = near is not None and near not in file.document.frontmatter
+            fix = replacement(entry.key_span, near, is_safe=False) if near and is_free else None
+            yield Finding(entry.key_span, message, help, Severity.WARNING if near else None, fix=fix)
 
 
 @rule(Severity.INFO)
@@ -107,14 +117,14 @@ def dialect_mixed(file: PromptFile) -> Iterator[Finding]:
     if file.dialect is None or file.detection.signal not in ("given", "path"):
         return
     for entry in _first_of_each(file):
-        if _kind(entry.key, file.dialect) == "foreign":
+        if _kind(entry.key, file.dialect, file.manner.extra_keys) == "foreign":
             owners = " and ".join(dialect.name for dialect in DIALECTS.values() if entry.key in dialect.keys)
             message = f"`{entry.key}` is a key of {owners}; this is read as {file.dialect.name} ({file.detection.why})"
             yield Finding(entry.key_span, message, "remove it, or give the file its dialect")
             return
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, fixes="safe")
 def renamed_key(file: PromptFile) -> Iterator[Finding]:
     """A key that a client has renamed should have its new name.
 
@@ -139,8 +149,10 @@ def renamed_key(file: PromptFile) -> Iterator[Finding]:
     for entry in _first_of_each(file):
         new = file.dialect.renamed.get(entry.key) if file.dialect else None
         if new is not None:
-            way_out = f"remove it: `{new}` is there" if new in file.document.frontmatter else f"call it `{new}`"
-            yield Finding(entry.key_span, f"`{entry.key}` is called `{new}` now", way_out)
+            is_there = new in file.document.frontmatter
+            way_out = f"remove it: `{new}` is there" if is_there else f"call it `{new}`"
+            fix = None if is_there else replacement(entry.key_span, new)
+            yield Finding(entry.key_span, f"`{entry.key}` is called `{new}` now", way_out, fix=fix)
 
 
 @rule(Severity.WARNING)

@@ -10,10 +10,11 @@ from kbp.files import PromptFile
 from kbp.linter.rules.base import rule
 from kbp.linter.rules.shell import commands_of
 from kbp.model import Kind, Placeholder
-from kbp.text import Span
+from kbp.text import Edit, Fix, Span, replacement
 
 # A dollar and digits that Claude Code fills, whatever kbp does: not escaped, no word character behind them.
 _POSITION = re.compile(r"(?<!\\)\$[0-9]+(?![A-Za-z0-9_])")
+_INDEX = re.compile(r"[0-9]{1,9}")
 _AMOUNT = re.compile(r"\.[0-9]|,[0-9]{3}")
 # `$3/million`, and not `docs/$1/notes`.
 _RATE = re.compile(r"(?<![\w/.-])\$[0-9]+/[A-Za-z]{1,9}(?![\w/.-])")
@@ -57,7 +58,7 @@ def _positions(file: PromptFile) -> list[Placeholder]:
     return [each for each in placeholders if each.kind is Kind.POSITION and each.span not in others]
 
 
-@rule(Severity.WARNING, needs="positions")
+@rule(Severity.WARNING, needs="positions", fixes="unsafe")
 def amount_or_code(file: PromptFile) -> Iterator[Finding]:
     r"""A dollar and a number that is a price or code must be escaped.
 
@@ -83,7 +84,8 @@ def amount_or_code(file: PromptFile) -> Iterator[Finding]:
         if not commands.holds(span.start):
             written = file.document.text[span.start : span.end]
             message = f"`{written}` is a price or code here: Claude Code fills it with a typed word"
-            yield Finding(span, message, f"write `\\{written}`")
+            fix = replacement(Span(span.start, span.start), "\\", is_safe=False)
+            yield Finding(span, message, f"write `\\{written}`", fix=fix)
 
 
 @rule(Severity.WARNING, needs="positions")
@@ -116,7 +118,7 @@ def past_the_end(file: PromptFile) -> Iterator[Finding]:
             yield Finding(placeholder.span, message, "declare a name for it; positions count from 0")
 
 
-@rule(Severity.WARNING, needs="positions")
+@rule(Severity.WARNING, needs="positions", fixes="unsafe")
 def one_based_index(file: PromptFile) -> Iterator[Finding]:
     """Positions count from 0.
 
@@ -144,7 +146,18 @@ def one_based_index(file: PromptFile) -> Iterator[Finding]:
     if 1 in indexes and 0 not in indexes:
         first = next(placeholder for placeholder in used if placeholder.index == 1)
         message = f"`{first.raw}` is the second word, and `$0`, the first, is never used"
-        yield Finding(first.span, message, "count from 0")
+        yield Finding(first.span, message, "count from 0", fix=_one_less(used))
+
+
+def _one_less(positions: list[Placeholder]) -> Fix:
+    """The fix that moves positions down by one."""
+    edits = []
+    for each in positions:
+        index = _INDEX.search(each.raw)
+        if index and each.index:
+            start = each.span.start + index.start()
+            edits.append(Edit(Span(start, start + len(index[0])), str(int(index[0]) - 1)))
+    return Fix(tuple(edits), is_safe=False)
 
 
 _WORD = re.compile(r"(?<![\\$])\$(?:\{(?P<braced>ARGUMENTS?)\b[^}\s]*\}|(?P<word>[A-Za-z_][A-Za-z0-9_]*))")
@@ -158,7 +171,7 @@ def _near(word: str, names: tuple[str, ...]) -> list[str]:
     return difflib.get_close_matches(word, names, n=1, cutoff=0.75)
 
 
-@rule(Severity.WARNING, needs="positions")
+@rule(Severity.WARNING, needs="positions", fixes="unsafe")
 def near_miss_name(file: PromptFile) -> Iterator[Finding]:
     """A dollar word that is nearly a declared name is surely that name.
 
@@ -194,7 +207,9 @@ def near_miss_name(file: PromptFile) -> Iterator[Finding]:
         near = _near(word, tuple(names)) if is_name else ()
         if near and len(word) > 2:
             help = f"did you mean `${near[0]}`?"
-            yield Finding(Span(*match.span()), f"`{match[0]}` is not declared, and is text", help)
+            fix = replacement(Span(*match.span()), f"${near[0]}", is_safe=False)
+            yield Finding(Span(*match.span()), f"`{match[0]}` is not declared, and is text", help, fix=fix)
         elif not placed and (word in _FREE_TEXT_SLIPS or match["braced"]):
             help = "did you mean `$ARGUMENTS`?"
-            yield Finding(Span(*match.span()), f"`{match[0]}` is no placeholder, and is text", help)
+            fix = replacement(Span(*match.span()), "$ARGUMENTS", is_safe=False)
+            yield Finding(Span(*match.span()), f"`{match[0]}` is no placeholder, and is text", help, fix=fix)

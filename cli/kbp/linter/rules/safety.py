@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile
 from kbp.linter.rules.base import rule
-from kbp.text import Span
+from kbp.text import Span, replacement
 
 _MAX_COMMENT = 300
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -20,7 +20,7 @@ _HIDDEN = (
 )
 
 
-@rule(Severity.ERROR, even_refused=True)
+@rule(Severity.ERROR, even_refused=True, fixes="unsafe")
 def hidden_text(file: PromptFile) -> Iterator[Finding]:
     r"""A prompt must not hold text that a person cannot see.
 
@@ -45,7 +45,8 @@ def hidden_text(file: PromptFile) -> Iterator[Finding]:
     for pattern, what in () if text.isascii() else _HIDDEN:
         for match in pattern.finditer(text):
             codes = " ".join(f"U+{ord(character):04X}" for character in match[0][:4])
-            yield Finding(Span(*match.span()), f"{what} ({codes})", "remove it")
+            span = Span(*match.span())
+            yield Finding(span, f"{what} ({codes})", "remove it", fix=replacement(span, "", is_safe=False))
     for comment in _comments(text, file.document.body_start):
         length = comment.end - comment.start
         if length > _MAX_COMMENT:

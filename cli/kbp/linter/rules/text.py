@@ -1,15 +1,16 @@
 """Rules about the file as text: marks, line ends, what is left of it."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile
 from kbp.linter.rules.base import rule
-from kbp.text import BOM, LINE_END, Span
+from kbp.text import BOM, LINE_END, Edit, Fix, Span, replacement
 
 
-@rule(Severity.INFO, even_refused=True)
+@rule(Severity.INFO, even_refused=True, fixes="safe")
 def byte_order_mark(file: PromptFile) -> Iterator[Finding]:
     r"""A file should not start with a byte order mark.
 
@@ -31,10 +32,10 @@ def byte_order_mark(file: PromptFile) -> Iterator[Finding]:
     """
     if file.document.text.startswith(BOM):
         message = "the file starts with a byte order mark: VS Code then sees no frontmatter"
-        yield Finding(Span(0, 1), message, "save it as UTF-8 without a mark")
+        yield Finding(Span(0, 1), message, "save it as UTF-8 without a mark", fix=replacement(Span(0, 1), ""))
 
 
-@rule(Severity.INFO, even_refused=True)
+@rule(Severity.INFO, even_refused=True, fixes="safe")
 def mixed_line_endings(file: PromptFile) -> Iterator[Finding]:
     r"""Line ends should be of one kind.
 
@@ -56,14 +57,14 @@ def mixed_line_endings(file: PromptFile) -> Iterator[Finding]:
     """
     if "\r" not in file.document.text:
         return
-    first: re.Match[str] | None = None
-    for end in LINE_END.finditer(file.document.text):
-        first = first or end
-        if end[0] != first[0]:
-            names = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
-            message = f"the line ends with {names[end[0]]}, those before it with {names[first[0]]}"
-            yield Finding(Span(end.start(), end.end()), message, "save the file with one kind of line end")
-            return
+    ends = list(LINE_END.finditer(file.document.text))
+    other = next((end for end in ends if end[0] != ends[0][0]), None)
+    if other is not None:
+        names = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
+        usual = Counter(end[0] for end in ends).most_common(1)[0][0]
+        edits = tuple(Edit(Span(*end.span()), usual) for end in ends if end[0] != usual)
+        message = f"the line ends with {names[other[0]]}, those before it with {names[ends[0][0]]}"
+        yield Finding(Span(*other.span()), message, "save the file with one kind of line end", fix=Fix(edits))
 
 
 _POINTER = re.compile(r"(?:\.{1,2}/)+[^\s:*?\"<>|]+|[^\s:*?\"<>|/]+(?:/[^\s:*?\"<>|/]+)+\.md")

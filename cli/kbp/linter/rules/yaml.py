@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile
-from kbp.frontmatter import Entry
+from kbp.frontmatter import Entry, quoted
 from kbp.linter.rules.base import rule
-from kbp.text import Span
+from kbp.text import LINE_END, Span, replacement
 
 _SUPPRESSION = re.compile(r"[ \t]+# kbp:")
 _COMMENT = re.compile(r"[ \t]+#")
@@ -22,7 +22,7 @@ def _entries(file: PromptFile) -> Iterator[Entry]:
             yield from item.entries or ()
 
 
-@rule(Severity.WARNING, even_refused=True)
+@rule(Severity.WARNING, even_refused=True, fixes="unsafe")
 def value_cut_by_comment(file: PromptFile) -> Iterator[Finding]:
     """An unquoted value must not hold a blank and a `#`.
 
@@ -50,7 +50,10 @@ def value_cut_by_comment(file: PromptFile) -> Iterator[Finding]:
             rest = text[value.span.end : line.end]
             if _COMMENT.match(rest) and not _SUPPRESSION.match(rest):
                 message = f"`{rest.strip()}` is a comment to YAML: the value ends before it"
-                yield Finding(Span(value.span.end, value.span.end + len(rest.rstrip())), message, "quote the value")
+                span = Span(value.span.end, value.span.end + len(rest.rstrip()))
+                whole = text[value.span.start : span.end]
+                fix = replacement(Span(value.span.start, span.end), quoted(whole), is_safe=False)
+                yield Finding(span, message, "quote the value", fix=None if LINE_END.search(whole) else fix)
 
 
 @rule(Severity.ERROR, even_refused=True)
@@ -130,7 +133,7 @@ _DIFFERS = re.compile(
 )
 
 
-@rule(Severity.WARNING, needs="default")
+@rule(Severity.WARNING, needs="default", fixes="safe")
 def yaml_1_1_value(file: PromptFile) -> Iterator[Finding]:
     """A default that YAML 1.1 and 1.2 read differently should be quoted.
 
@@ -163,4 +166,5 @@ def yaml_1_1_value(file: PromptFile) -> Iterator[Finding]:
         if entry and entry.value.is_plain and entry.value.text and _DIFFERS.fullmatch(entry.value.text):
             message = f"`{entry.value.text}` is another value to YAML 1.1 than to YAML 1.2"
             span = Span(entry.key_span.start, entry.value.span.end)
-            yield Finding(span, message, f'quote it: "{entry.value.text}"')
+            fix = replacement(entry.value.span, f'"{entry.value.text}"')
+            yield Finding(span, message, f'quote it: "{entry.value.text}"', fix=fix)

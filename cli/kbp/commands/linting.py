@@ -1,0 +1,136 @@
+"""The options of `kbp lint` beyond how files are read: which rules, what is fixed, what is reported and how."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kbp.commands.options import bad_choice
+from kbp.configuration import Configuration
+from kbp.diagnostics import Report
+from kbp.linter.choice import Choice, choose
+from kbp.output import ci, diagnostics
+
+FORMATS: dict[str, Callable[[Report, bool], str]] = {
+    **diagnostics.FORMATS,
+    "github": ci.github,
+    "gitlab": ci.gitlab,
+    "sarif": ci.sarif,
+}
+
+
+@dataclass(frozen=True)
+class Choosing:
+    """Which rules are run."""
+
+    select: Annotated[
+        list[str] | None,
+        typer.Option("--select", metavar="RULES", help="Run these rules only, parted by commas; all are all."),
+    ] = None
+    extend_select: Annotated[
+        list[str] | None, typer.Option("--extend-select", metavar="RULES", help="Run these rules besides.")
+    ] = None
+    ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="RULES", help="Do not run these rules.")] = (
+        None
+    )
+
+    def choice(self, configuration: Configuration, faults: list[str]) -> Choice:
+        """The rules that these options and the settings choose; what is no rule is put to the faults."""
+        return choose(
+            configuration,
+            faults,
+            select=self.select or (),
+            extend_select=self.extend_select or (),
+            ignore=self.ignore or (),
+        )
+
+
+@dataclass(frozen=True)
+class Fixing:
+    """What is done about findings."""
+
+    fix: Annotated[bool, typer.Option("--fix", help="Apply the safe fixes.")] = False
+    unsafe_fixes: Annotated[
+        bool, typer.Option("--unsafe-fixes", help="With --fix or --diff: apply the unsafe fixes too.")
+    ] = False
+    diff: Annotated[bool, typer.Option("--diff", help="Show what --fix would change, and change nothing.")] = False
+    exit_non_zero_on_fix: Annotated[
+        bool, typer.Option("--exit-non-zero-on-fix", help="Exit with 1 when something was fixed.")
+    ] = False
+    add_ignores: Annotated[
+        bool, typer.Option("--add-ignores", help="Write a comment into each file that hides what is found in it now.")
+    ] = False
+
+    def faults(self, *, reads_stdin: bool) -> list[str]:
+        """What is wrong with these options."""
+        faults = []
+        if self.unsafe_fixes and not (self.fix or self.diff):
+            faults.append("--unsafe-fixes: give --fix or --diff too")
+        if self.exit_non_zero_on_fix and not self.fix:
+            faults.append("--exit-non-zero-on-fix: give --fix too")
+        if self.add_ignores and (self.fix or self.diff):
+            faults.append("--add-ignores and --fix: do one after the other")
+        if self.add_ignores and reads_stdin:
+            faults.append("--add-ignores writes into files, and - is none")
+        return faults
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """What is reported, and how."""
+
+    format: Annotated[
+        str | None, typer.Option("-f", "--format", metavar="|".join(FORMATS), help="How findings are printed.")
+    ] = None
+    output: Annotated[
+        list[str] | None,
+        typer.Option("--output", metavar="FORMAT=FILE", help="Write the findings to FILE too. Repeatable."),
+    ] = None
+    statistics: Annotated[bool, typer.Option("--statistics", help="Count the findings of each rule.")] = False
+    show_files: Annotated[bool, typer.Option("--show-files", help="Print the files that would be looked at.")] = False
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 for warnings too.")] = False
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.")] = False
+    baseline: Annotated[
+        Path | None, typer.Option("--baseline", metavar="FILE", help="Leave out the findings that FILE knows.")
+    ] = None
+    write_baseline: Annotated[
+        Path | None, typer.Option("--write-baseline", metavar="FILE", help="Write all findings of now to FILE.")
+    ] = None
+
+    def faults(self) -> list[str]:
+        """What is wrong with these options."""
+        faults = bad_choice("--format", self.format, FORMATS) if self.format is not None else []
+        for text in self.output or []:
+            format, equals, file = text.partition("=")
+            if not equals or not file:
+                faults.append(f"--output {text}: write it as --output FORMAT=FILE")
+            else:
+                faults += bad_choice("--output", format, FORMATS)
+        if self.statistics and self.format not in (None, "json"):
+            faults.append("--statistics is printed as text, or with --format json")
+        if self.baseline and self.write_baseline:
+            faults.append("--baseline and --write-baseline: give one of them")
+        return faults
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """Which of the files are looked at."""
+
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only files that differ from HEAD in git, new ones too.")
+    ] = False
+    changed_since: Annotated[
+        str | None, typer.Option("--changed-since", metavar="REV", help="Only files that differ from that revision.")
+    ] = None
+    force_exclude: Annotated[
+        bool, typer.Option("--force-exclude", help="Leave out ignored and excluded files that are named, too.")
+    ] = False
+    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Finding no file to look at is no error.")] = False
+
+    @property
+    def changes_only(self) -> bool:
+        """Whether only what has changed is looked at."""
+        return self.changed or self.changed_since is not None

@@ -1,0 +1,116 @@
+"""Which rules are run, how bad what they find is, and on which files they are not."""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from kbp import __version__
+from kbp.configuration import Configuration
+from kbp.diagnostics import Severity
+from kbp.files import PromptFile
+from kbp.linter.rules import RULES
+from kbp.linter.rules.base import Rule
+from kbp.patterns import Patterns
+
+ALL, OFF = "all", "off"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The rules of a run.
+
+    Attributes:
+        rules: those to run.
+        severities: what goes over a rule's own severity and that of its findings.
+        per_file: rules whose findings in the files that patterns fit are not said.
+    """
+
+    rules: tuple[Rule, ...] = tuple(rule for rule in RULES.values() if rule.is_default)
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+    per_file: tuple[tuple[Patterns, tuple[str, ...]], ...] = ()
+
+    def of_one_file(self) -> "Choice":
+        """The same without the rules that look at several files."""
+        return replace(self, rules=tuple(rule for rule in self.rules if rule.check_across is None))
+
+    def severity(self, rule: Rule, own: Severity | None) -> Severity:
+        """How bad a finding of the rule is, which may have a severity of its own."""
+        return self.severities.get(rule.name) or own or rule.severity
+
+    def ignored(self, file: PromptFile) -> frozenset[str]:
+        """The rules whose findings in the file are not said."""
+        path = str(file.place.path)
+        return frozenset(name for patterns, rules in self.per_file if patterns.hold(path) for name in rules)
+
+
+def choose(
+    configuration: Configuration,
+    faults: list[str],
+    *,
+    select: Sequence[str] = (),
+    extend_select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+) -> Choice:
+    """The choice that the settings and the command line make; what is no rule is put to the faults.
+
+    A selection on the command line replaces that of the settings, the rest adds to it.
+    """
+    where = f"{configuration.path}: " if configuration.path else ""
+    wanted = _rules(select, "--select", faults) or _rules(
+        configuration.value("lint.select"), f"{where}lint.select", faults
+    )
+    names = set(wanted) or {rule.name for rule in RULES.values() if rule.is_default}
+    names |= set(_rules(configuration.value("lint.extend-select"), f"{where}lint.extend-select", faults))
+    names |= set(_rules(extend_select, "--extend-select", faults))
+    severities = _severities(configuration.value("lint.severity"), f"{where}lint.severity", faults)
+    off = {name for name, severity in severities.items() if severity is None}
+    off |= set(_rules(configuration.value("lint.ignore"), f"{where}lint.ignore", faults))
+    off |= set(_rules(ignore, "--ignore", faults))
+    for _, rules in configuration.per_file_ignores:
+        _rules(rules, f"{where}lint.per-file-ignores", faults)
+    per_file = tuple(
+        (patterns, tuple(RULES) if ALL in rules else rules) for patterns, rules in configuration.per_file_ignores
+    )
+    return Choice(
+        tuple(rule for rule in RULES.values() if rule.name in names - off),
+        {**_fresh(RULES.values(), __version__), **{name: each for name, each in severities.items() if each}},
+        per_file,
+    )
+
+
+def _rules(words: Sequence[str], where: str, faults: list[str]) -> list[str]:
+    """The rules that are named, one after the other or parted by commas."""
+    names = [name.strip() for word in words for name in word.split(",") if name.strip()]
+    faults += [_unknown(name, where) for name in names if name not in RULES and name != ALL]
+    return list(RULES) if ALL in names else [name for name in names if name in RULES]
+
+
+def _unknown(name: str, where: str) -> str:
+    near = difflib.get_close_matches(name.lower().replace("_", "-"), RULES, n=1)
+    return f"{where}: there is no rule '{name}'" + (f"; did you mean '{near[0]}'?" if near else "")
+
+
+def _severities(written: Mapping[str, str], where: str, faults: list[str]) -> dict[str, Severity | None]:
+    """The severities by rule; None: off."""
+    found: dict[str, Severity | None] = {}
+    words = [*map(str, Severity), OFF]
+    for name, word in written.items():
+        if name not in RULES:
+            faults.append(_unknown(name, where))
+        elif word not in words:
+            faults.append(f"{where}: {name} cannot be '{word}'; it is one of {', '.join(words)}")
+        else:
+            found[name] = None if word == OFF else Severity(word)
+    return found
+
+
+def _fresh(rules: Iterable[Rule], version: str) -> dict[str, Severity]:
+    """The rules that came with this minor version, which say nothing worse than an info until the next one.
+
+    A rule that an update adds must not fail a pipeline. All those of the first version are old.
+    """
+    minor = version.split(".")[:2]
+    return {rule.name: Severity.INFO for rule in rules if rule.since.split(".")[:2] == minor and rule.since != _FIRST}
+
+
+_FIRST = "0.1.0"
