@@ -40,7 +40,7 @@ ROOMS = [
     "__main__",
 ]
 MODULES = sorted(PACKAGE.rglob("*.py"))
-# Never needed to read, lint, list or render files. (Ignore files need pathspec, the user's own folders platformdirs.)
+# Never needed to read, lint, list or render files. (The user's own folders need platformdirs, a required version packaging.)
 HEAVY = ["anyio", "asyncio", "httpx", "mcp", "prompt_toolkit", "questionary", "rich", "ruamel"]
 
 
