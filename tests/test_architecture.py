@@ -40,7 +40,7 @@ ROOMS = [
     "__main__",
 ]
 MODULES = sorted(PACKAGE.rglob("*.py"))
-# Never needed to read, lint, list or render files. (The user's own folders need platformdirs, a required version packaging.)
+# Never needed to read, lint, list or render files. (The user's own folders need platformdirs.)
 HEAVY = ["anyio", "asyncio", "httpx", "mcp", "prompt_toolkit", "questionary", "rich", "ruamel"]
 
 

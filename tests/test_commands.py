@@ -56,7 +56,13 @@ WRONG = [
     "list --library \udcff",
     "list --only-dialect kbb",
     "list -p ../library-broken/prompts/SKILL.md",
-    "lint ../library-broken/prompts/SKILL.md ../library-broken/prompts/rules.md",
+    "lint ../library-broken/prompts/SKILL.md",
+    "lint -p x prompts",
+    "list --skipped --format json",
+    "list --shadowed --skipped zzz",
+    "render debug -5",
+    "render debug -a app=@-",
+    "render debug -a app=x -o prompts/",
     "render debug -a app=x -o no/such/folder/f",
     "render debug -a app=x -o prompts",
     "render debug -a app=x -o " + "x" * 300,
@@ -228,6 +234,61 @@ def test_a_pattern_that_nests_too_deep_is_no_bug(kbp: Kbp) -> None:
     assert "is not a regular expression: maximum recursion depth exceeded" in result.err
 
 
+def test_a_pattern_that_is_no_path_is_no_bug(kbp: Kbp) -> None:
+    assert kbp("list", "a" * 5000, cwd=LIBRARY).code == 2
+
+
+def test_one_name_in_two_maps_is_twice(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"1.json": '{"app": "1"}', "2.json": '{"app": "2"}'})
+    result = kbp("render", "debug", "--args", top / "1.json", "--args", top / "2.json", cwd=LIBRARY)
+    assert result.code == 2
+    assert "error: app is given by" in result.err
+
+
+def test_an_empty_path_names_nothing(kbp: Kbp) -> None:
+    for arguments in (["lint", ""], ["list", "-p", "prompts", "-p", ""]):
+        result = kbp(*arguments, cwd=LIBRARY)
+        assert (result.code, result.err) == (2, "error: an empty path names nothing\n")
+
+
+def test_a_prompt_that_is_refused_is_not_replaced_by_a_weaker_source(kbp: Kbp, home: Path, tree: Tree) -> None:
+    (home / ".claude/commands").mkdir(parents=True)
+    (home / ".claude/commands/hello.md").write_text("Another hello.")
+    top = tree({"kbp.toml": "", "prompts/hello.md": "---\ndescription: d\narguments: []\n---\n{{ x }}"})
+    result = kbp("render", "hello", cwd=top)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("error: prompts/hello.md does not become a prompt\n")
+
+
+def test_a_file_that_is_no_prompt_is_a_finding_when_it_is_named(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "prompts/x.instructions.md": "Text."})
+    result = kbp("lint", "prompts/x.instructions.md", "-f", "concise", cwd=top)
+    assert result.code == 0
+    assert result.out.startswith("prompts/x.instructions.md:1:1: warning[not-a-prompt] an instructions file")
+
+
+def test_a_file_on_stdin_stands_for_the_one_it_is_called(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "prompts/a.md": "---\n---\nText."})
+    result = kbp("lint", "prompts", "-", "--stdin-filename", "prompts/a.md", cwd=top, stdin=PROMPT.encode())
+    assert (result.code, result.out, result.err) == (0, "", "Found nothing to report in 1 file.\n")
+
+
+def test_a_file_named_outright_is_so_wherever_a_folder_found_it_first(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "prompts/x.agent.md": PROMPT})
+    for paths in (["prompts", "prompts/x.agent.md"], ["prompts/x.agent.md", "prompts"]):
+        assert kbp("lint", *paths, "--dialect", "kb", cwd=top).err == "Found nothing to report in 1 file.\n"
+
+
+def test_what_is_missing_is_given_by_name_where_a_word_was_empty(kbp: Kbp, tree: Tree) -> None:
+    text = "---\ndescription: d\narguments: [{name: who, required: true}, {name: how}]\n---\n{{ who }} {{ how }}"
+    top = tree({"kbp.toml": "", "prompts/hello.md": text})
+    result = kbp("render", "hello", "", "it's cold", "-f", "json", cwd=top)
+    *_, empty, line = result.err.strip().split("\n")
+    assert empty == "an empty value is none: who"
+    assert line == """give it:  kbp render hello -A 'how=it'"'"'s cold' -f json -a who=VALUE"""
+    assert kbp(*shlex.split(line.partition("kbp ")[2]), cwd=top).code == 0
+
+
 def test_list_of_one_dialect(kbp: Kbp) -> None:
     assert (
         kbp("list", "--only-dialect", "mcp-kb", cwd=LIBRARY).out == kbp("list", "--only-dialect", "kb", cwd=LIBRARY).out
@@ -391,7 +452,11 @@ def test_a_broken_manifest_is_an_error_quiet_or_not(kbp: Kbp, tree: Tree) -> Non
     for arguments in (["lint"], ["lint", "-q"]):
         result = kbp(*arguments, cwd=top)
         assert result.code == 1
-        assert result.err.startswith("error: skipped p/.claude-plugin/plugin.json: not read: Expecting property name")
+        said = "p/.claude-plugin/plugin.json:1:1: error[manifest-path] not read: expecting property name"
+        assert result.out.startswith(said)
+    assert kbp("lint", "--ignore", "manifest-path", cwd=top).code == 1
+    told = kbp("list", "-q", cwd=top)
+    assert told.err.startswith("error: skipped p/.claude-plugin/plugin.json: not read: expecting property name")
 
 
 def test_dropped_keys_are_told_once_for_the_prompt_that_is_shown(kbp: Kbp) -> None:

@@ -216,6 +216,15 @@ def test_a_repeated_claude_name_is_published_once_and_remarked() -> None:
     assert [problem.rule for problem in parsed.problems] == ["duplicate-argument"]
 
 
+def test_a_hint_list_that_holds_more_than_texts_is_refused() -> None:
+    for dialect in (CLAUDE, COPILOT):
+        (problem,) = dialect.parse(read(b"---\nargument-hint: [a, {b: c}]\n---\n")).problems
+        assert (problem.rule, problem.message) == (
+            "key-type",
+            "`argument-hint` is a list that holds more than texts, not text or a list of texts",
+        )
+
+
 def test_an_argument_says_where_it_is_declared() -> None:
     document = read(b"---\narguments:\n- name: app\n  default: x\n- {name: zone}\n---\n{{ app }}{{ zone }}")
     parsed = KB.parse(document)

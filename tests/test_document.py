@@ -111,6 +111,12 @@ def test_merge_keys_are_resolved_the_nearer_value_first() -> None:
     assert found == {"x": "0", "y": "1", "z": "2"}
 
 
+def test_of_two_merge_keys_the_later_counts() -> None:
+    text = "---\na: &a {x: 1}\nb: &b {x: 2}\n<<: *a\n<<: *b\n---\n"
+    entry = read(text.encode()).frontmatter["x"]
+    assert (entry.value.text, entry.merged) == ("2", True)
+
+
 def test_merge_bombs_and_loops_cost_nothing() -> None:
     lines = ["m0: &m0 {k: v}"]
     lines += [f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 9)}]}}" for n in range(1, 40)]
@@ -118,6 +124,31 @@ def test_merge_bombs_and_loops_cost_nothing() -> None:
     assert document.frontmatter["k"].value.text == "v"
     loop = read(b"---\na: &a\n  <<: *a\n  x: 1\n---\n")
     assert loop.problems or loop.frontmatter["a"].value.mapping is not None
+
+
+MERGES = [
+    # a block whose merge keys bring in the square of its size
+    "a:\n- &a {name: x, " + ", ".join(f"k{n}: 1" for n in range(500)) + "}\n" + "- <<: *a\n" * 500,
+    "z: &z {}\nl: &l [" + ", ".join(["*z"] * 500) + "]\na:\n" + "- {name: a, <<: *l}\n" * 500,
+]
+
+
+@pytest.mark.parametrize("block", MERGES, ids=["entries", "lists"])
+def test_merge_keys_bring_in_no_more_than_a_file_is_worth(block: str) -> None:
+    (problem,) = read(f"---\n{block}---\n".encode()).problems
+    assert problem.message == "merge keys bring in more than 100000 entries: not read"
+
+
+def test_what_libyaml_alone_takes_is_refused() -> None:
+    for block in ("d: |# c\n  text\n", "d: >-#c\n  text\n", "a:\tb\n"):
+        assert [problem.rule for problem in read(f"---\n{block}---\n".encode()).problems] == ["frontmatter-syntax"]
+
+
+def test_a_stand_in_is_no_character_that_an_escape_spells() -> None:
+    entry = read('---\nd: "a\u2028b \\ue000 \\UE001 end"\n---\n'.replace("UE001", "U0000E001").encode()).frontmatter[
+        "d"
+    ]
+    assert entry.value.text == "a\u2028b \ue000 \ue001 end"
 
 
 @given(st.binary(max_size=60).map(lambda data: b"---\n" + data))

@@ -46,6 +46,8 @@ def test_a_marketplace_names_plugins_by_relative_sources_only(tree: Tree) -> Non
                 {"name": "d", "source": "../d"},
                 {"name": "e", "source": "./gone"},
                 {"name": "f", "source": "https://example.com/f"},
+                {"name": "i", "source": "./a\\u0000b"},
+                {"name": "j", "source": "./\\ud800"},
                 "g",
                 {"name": "h"}]}""",
             "plugins/a/x.md": "",
@@ -60,6 +62,8 @@ def test_a_marketplace_names_plugins_by_relative_sources_only(tree: Tree) -> Non
     assert [each.reason for each in passed] == [
         "plugin 'd': its source '../d' leads out of the marketplace",
         "plugin 'e': its source './gone' is not there",
+        "plugin 'i': its source './a\\x00b' leads out of the marketplace",
+        "plugin 'j': its source './\\ud800' leads out of the marketplace",
         "an entry of `plugins` is not an object",
         "plugin 'h' has no source",
         "the source of 2 plugins is elsewhere: nothing is fetched",

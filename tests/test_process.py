@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import LIBRARY, TESTS
+from conftest import LIBRARY, TESTS, Tree
 
 KBP = [sys.executable, "-m", "kbp"]
 PROMPT = "---\ndescription: d\n---\nbody\n"
@@ -174,10 +174,17 @@ def test_a_path_that_cannot_be_asked_about_is_no_bug(
 
 
 def test_a_path_through_more_folders_than_recursion_goes_is_no_bug(env: dict[str, str], tmp_path: Path) -> None:
-    script = (
-        "for i in $(seq 1200); do mkdir d; cd d; done; mkdir prompts; echo text > prompts/a.md; KBP lint prompts/a.md"
-    )
-    done = shell(script, env, tmp_path)
+    here = os.open(tmp_path, os.O_RDONLY)
+    for name in ["d"] * 1200 + ["prompts"]:
+        os.mkdir(name, dir_fd=here)
+        deeper = os.open(name, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    file = os.open("a.md", os.O_CREAT | os.O_WRONLY, dir_fd=here)
+    os.write(file, b"text\n")
+    os.close(file)
+    os.close(here)
+    done = shell("for i in $(seq 1200); do cd d; done; KBP lint prompts/a.md", env, tmp_path)
     subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
     assert (done.returncode, done.stderr) == (0, b"Found 1 info in 1 file.\n")
 
@@ -243,6 +250,50 @@ def test_output_to_what_is_open_already_keeps_what_was_written_before(env: dict[
         f"echo before > {tmp_path}/out; KBP render principles -o /dev/stdout >> {tmp_path}/out; cat {tmp_path}/out", env
     )
     assert done.stdout == b"before\n" + shell("KBP render principles", env).stdout
+
+
+def test_output_to_a_file_that_is_written_whole_needs_no_stdout(env: dict[str, str], tmp_path: Path) -> None:
+    done = shell(f"KBP render principles -o {tmp_path}/out >&-; echo $? >&2", env)
+    assert done.stderr == b"0\n"
+    assert (tmp_path / "out").read_bytes() == shell("KBP render principles", env).stdout
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no memory file system here")
+def test_output_to_a_regular_file_below_dev_is_written_whole(env: dict[str, str]) -> None:
+    path = Path("/dev/shm") / f"kbp-{os.getpid()}"
+    try:
+        done = shell(f"echo before > {path}; KBP render principles -o {path}; cat {path}", env)
+        assert done.stdout == shell("KBP render principles", env).stdout
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def test_pipes_that_do_not_wait_lose_nothing(env: dict[str, str], tree: Tree) -> None:
+    top = tree({"prompts/big.md": "x" * 300_000, "prompts/a.md": "---\narguments: [{name: app}]\n---\n{{ app }}"})
+    read_out, write_out = os.pipe()
+    os.set_blocking(write_out, False)
+    process = subprocess.Popen([*KBP, "render", "prompts/big.md"], cwd=top, env=env, stdout=write_out)
+    os.close(write_out)
+    time.sleep(0.5)  # kbp fills the pipe before anybody reads
+    with os.fdopen(read_out, "rb") as out:
+        assert len(out.read()) == 300_001
+    assert process.wait(30) == 0
+    read_in, write_in = os.pipe()
+    os.set_blocking(read_in, False)
+    process = subprocess.Popen(
+        [*KBP, "render", "prompts/a.md", "-a", "app=-"], cwd=top, env=env, stdin=read_in, stdout=subprocess.PIPE
+    )
+    for piece in (b"first\n", b"second\n"):
+        time.sleep(0.5)
+        os.write(write_in, piece)
+    os.close(write_in)
+    os.close(read_in)
+    assert process.communicate(timeout=30)[0] == b"first\nsecond\n"
+
+
+def test_a_completion_that_nobody_has_is_not_answered(env: dict[str, str]) -> None:
+    done = shell("KBP render principles", {**env, "_KBP_COMPLETE": "bash_source"})
+    assert done.stdout == shell("KBP render principles", env).stdout
 
 
 def test_output_to_a_file_that_may_not_be_written_is_told(env: dict[str, str], tmp_path: Path) -> None:

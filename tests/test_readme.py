@@ -8,8 +8,9 @@ import shlex
 import pytest
 from conftest import TESTS, Kbp
 
+from kbp.commands import linting
 from kbp.linter.rules import RULES
-from kbp.output import diagnostics, manual, messages, prompts
+from kbp.output import manual, messages, prompts
 
 README = TESTS.parent / "README.md"
 CONSOLE = re.compile(r"(?<=```console\n).*?(?=```\n)", re.DOTALL)
@@ -68,7 +69,7 @@ def test_the_two_commands_are_there_and_ci_calls_the_one_of_the_tests() -> None:
 
 def test_every_command_and_format_is_in_the_readme() -> None:
     text = README.read_text(encoding="utf-8")
-    for name in ("lint", "list", "show", "render", "rules"):
+    for name in ("lint", "list", "show", "render", "rules", "config"):
         assert f"kbp {name}" in text
-    for format in (*diagnostics.FORMATS, *messages.FORMATS, *prompts.LIST_FORMATS):
+    for format in (*linting.FORMATS, *messages.FORMATS, *prompts.LIST_FORMATS):
         assert re.search(rf"\b{format}\b", text), format

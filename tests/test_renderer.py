@@ -34,6 +34,12 @@ def test_each_piece_says_where_its_text_came_from() -> None:
     ]
 
 
+def test_a_position_past_the_declared_names_stays_although_the_free_text_has_so_many_words() -> None:
+    parsed = CLAUDE.parse(read(b"---\narguments: [a]\n---\n$0 $1"))
+    assert parsed.template is not None
+    assert [piece.text for piece in fill(parsed.template, {"a": "A", "arguments": "x y z"})][:3] == ["A", " ", "$1"]
+
+
 def test_a_body_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "---\narguments:\n- name: x\n  default: " + "y" * 1000 + "\n---\n" + "{{ x }}" * 1000
     parsed = KB.parse(read(text.encode()))

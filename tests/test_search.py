@@ -129,6 +129,25 @@ def test_a_folder_below_a_plugin_keeps_what_the_manifest_above_declares() -> Non
     ]
 
 
+def test_what_a_marketplace_above_the_root_says_counts_however_a_file_is_named(tree: Tree) -> None:
+    top = tree(
+        {
+            ".claude-plugin/marketplace.json": """{"plugins": [
+                {"name": "r", "source": "./repo", "commands": ["./tasks"]}]}""",
+            "repo/.git/HEAD": "",
+            "repo/tasks/t.md": "",
+            "repo/commands/c.md": "",
+        }
+    )
+    repo = top / "repo"
+    assert found(in_project(repo), repo) == ["tasks/t.md"]
+    (place,) = by_paths(repo / "tasks/t.md").places
+    assert (place.declared, place.root) == (True, repo)
+    broken = tree({".claude-plugin/marketplace.json": "{"})
+    for search in (in_project(broken / "repo"), by_paths(broken / "repo"), by_paths(broken / "repo/tasks/t.md")):
+        assert [each.is_fault for each in search.skipped] == [True]
+
+
 def test_a_file_named_outright_knows_its_root_and_what_declares_it() -> None:
     (place,) = by_paths(LIBRARY / "plugins/writing/drafts/outline.md").places
     assert (place.root, place.declared, place.outright) == (LIBRARY / "plugins/writing", True, True)
@@ -212,12 +231,16 @@ def test_a_file_and_a_link_to_it_are_one_prompt_and_another_one_in_another_plugi
     (top / ".claude").mkdir()
     (top / ".claude/commands").symlink_to("../commands")
     (top / "commands/b.md").symlink_to("../prompts/b.prompt.md")
+    (top / "prompts/a.md").symlink_to("../commands/a.md")
+    (top / "commands/z.md").symlink_to("a.md")
     for plugin in ("p", "q"):
         (top / plugin / "commands").symlink_to("../common")
     places = [
         ".claude/commands/b.md",  # a link both ways: the first path stands
+        ".claude/commands/z.md",  # another name than a.md
         "commands/a.md",
         "p/commands/c.md",
+        "prompts/a.md",  # another dialect
         "prompts/b.prompt.md",
         "q/commands/c.md",
     ]

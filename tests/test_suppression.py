@@ -18,6 +18,7 @@ CASES = [
     ("description: d # kbp: ignore[list-hint]\nargument-hint: [x]", ["list-hint", "unused-suppression"]),
     ("description: d\nargument-hint:\n  - x # kbp: ignore[list-hint]", ["list-hint", "unused-suppression"]),
     ("description: d # kbp: ignore[no-such-rule]", ["unused-suppression"]),
+    ("description: d\nhooks: # kbp: ignore[early-frontmatter-end]\n  a: b\n  c: x --- y", []),
     ("description: d # kbp: ignore[]", ["unused-suppression"]),
     ('description: "d # kbp: ignore[list-hint]"\nargument-hint: x', []),
     ("description: |\n  # kbp: ignore[list-hint]\nargument-hint: x", []),

@@ -45,6 +45,23 @@ def test_ignore_files_of_the_repository_above_hold_too(tree: Tree) -> None:
     assert files(Walk(top / "prompts", top)) == ["a.md"]
 
 
+def test_a_repository_within_another_has_its_own_ignore_files(tree: Tree) -> None:
+    top = tree({".git/HEAD": "", ".gitignore": "*.md\n", "inner/.git/HEAD": "", "inner/prompts/a.md": ""})
+    assert files(Walk(top / "inner", top)) == ["prompts/a.md"]
+    assert files(Walk(top / "inner/prompts", top)) == ["a.md"]
+    assert files(Walk(top, top)) == []
+
+
+def test_more_links_to_one_folder_than_any_plugins_share_are_told(tree: Tree) -> None:
+    top = tree({"real/a.md": ""})
+    for n in range(25):
+        (top / f"l{n:02}").symlink_to("real")
+    walk = Walk(top, top)
+    assert len(files(walk)) == 21
+    assert skipped(walk)[0] == ("l20", f"more than 20 links lead to {top / 'real'}")
+    assert len(walk.skipped) == 5
+
+
 def test_an_ignored_folder_that_is_named_outright_is_walked(tree: Tree) -> None:
     top = tree({".git/HEAD": "", ".gitignore": "build/\n", "build/a.md": ""})
     assert files(Walk(top / "build", top)) == ["a.md"]

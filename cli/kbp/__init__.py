@@ -99,14 +99,17 @@ def load(
         OSError: there is no such file, or it is a folder.
         ValueError: there is no such dialect.
     """
+    import errno
+    import os
+    import stat
     from pathlib import Path
 
     from kbp import files
     from kbp.search import Surroundings
 
     given = _given(dialect)
-    if not Path(path).is_file():
-        Path(path).open("rb").close()  # says what is wrong, but of a pipe
+    if stat.S_ISDIR(Path(path).stat().st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     around = Surroundings(Path(root).absolute() if root else None)
     return files.load(around.place_of(Path(path).absolute()), files.Manner(given, library=library))
 
@@ -175,7 +178,7 @@ def lint(
     if faults:
         raise NotFound("; ".join(faults))
     manner = Manner(given, library=library)
-    return run.lint(load_all(search, lambda path: manner).files)
+    return run.lint(load_all(search, lambda path: manner).files, skipped=search.skipped)
 
 
 def _given(dialect: str) -> "Dialect | None":

@@ -4,6 +4,7 @@ The block is composed, never constructed: no value is built that nobody asks for
 alias bomb costs nothing.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,8 +14,10 @@ import yaml
 from kbp.text import LINE_END, WHITE, Problem, Span, replacement
 
 MAX_DEPTH = 100
+MAX_MERGED = 100_000
+"""How many entries merge keys may bring in, all of them together."""
 MAX_TABBED = 64 * 1024
-"""How long a block with tabs may be to be read by PyYAML's own parser too, which is slow."""
+"""How long a block may be to be read by PyYAML's own parser too, which is slow."""
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _YAML = "tag:yaml.org,2002:"
@@ -27,6 +30,7 @@ _BOOLEANS = {
     for word in words
     for spelling in (word, word.capitalize(), word.upper())
 }
+_WORD = re.compile(r"\S+")
 _KNOWN_TAGS = frozenset(
     _YAML + kind
     for kind in (
@@ -34,6 +38,8 @@ _KNOWN_TAGS = frozenset(
         *("merge", "seq", "map", "omap", "pairs", "set"),
     )
 )
+# What libyaml takes, and PyYAML's own parser and others do not: tabs between words, a comment right behind `|` or `>`.
+_TAKEN_BY_LIBYAML = re.compile(r"\t|[|>][-+0-9]*#")
 # YAML 1.1 takes the first three for line ends, where a prompt file has LF, CRLF and CR alone, and drops the last.
 _MISREAD = "\x85\u2028\u2029\ufeff"
 
@@ -66,7 +72,8 @@ def block(source: str, shift: int) -> Block:
     found = [character for character in _MISREAD if character in source]
     if not found:
         return Block(source, shift)
-    unused = (code for code in range(0xE000, 0xF8FF) if chr(code) not in source)
+    spelt = source.lower()  # an escape such as `\ue000` gives a character too
+    unused = (code for code in range(0xE000, 0xF8FF) if chr(code) not in source and f"{code:x}" not in spelt)
     return Block(source, shift, dict(zip(unused, found, strict=False)))
 
 
@@ -146,8 +153,9 @@ class Value:
 
     def to_line_end(self) -> Span:
         """From where the value starts to the end of that line, trailing blanks left out."""
-        start = self.node.start_mark.index
-        line = LINE_END.split(self.block.source[start:], maxsplit=1)[0].rstrip(WHITE)
+        start, source = self.node.start_mark.index, self.block.source
+        end = LINE_END.search(source, start)
+        line = source[start : end.start() if end else len(source)].rstrip(WHITE)
         return Span(self.span.start, self.span.start + len(line))
 
     def _entry(self, key: yaml.Node, value: yaml.Node) -> Entry:
@@ -179,8 +187,8 @@ def compose(text: str) -> yaml.Node | None:
     """
     if sum(map(text.count, "[{:-?")) > MAX_DEPTH:  # each level needs one of these
         _check_depth(text)
-    if "\t" in text and len(text) <= MAX_TABBED and LOADER is not yaml.SafeLoader:
-        yaml.compose(text, Loader=yaml.SafeLoader)  # libyaml takes a tab between words, PyYAML and others do not
+    if LOADER is not yaml.SafeLoader and len(text) <= MAX_TABBED and _TAKEN_BY_LIBYAML.search(text):
+        yaml.compose(text, Loader=yaml.SafeLoader)
     node: yaml.Node | None = yaml.compose(text, Loader=LOADER)
     return node
 
@@ -206,8 +214,13 @@ def check(root: Value) -> list[Problem]:
     problems: list[Problem] = []
     pending: list[tuple[yaml.Node, str | None]] = [(root.node, None)]
     seen = {id(root.node)}
+    left = MAX_MERGED
     while pending:
         node, key = pending.pop()
+        left -= _merged_size(node, left)
+        if left < 0:
+            message = f"merge keys bring in more than {MAX_MERGED} entries: not read"
+            return [Problem("frontmatter-syntax", Value(node, root.block).to_line_end(), message, "write the keys out")]
         problems += _check_node(Value(node, root.block), key, is_root=node is root.node)
         for name, child in _children(node):
             plain_scalar = isinstance(child, yaml.ScalarNode) and child.tag in _KNOWN_TAGS
@@ -215,6 +228,18 @@ def check(root: Value) -> list[Problem]:
                 seen.add(id(child))
                 pending.append((child, name if node is root.node else key))
     return sorted(problems, key=lambda problem: problem.span)
+
+
+def _merged_size(node: yaml.Node, limit: int) -> int:
+    """How many entries the merge keys of a mapping bring in and look at, counted no further than the limit."""
+    size = 0
+    if isinstance(node, yaml.MappingNode) and any(key.tag == _MERGE for key, _ in node.value):
+        for mapping in _with_merged(node):
+            merged = (value for key, value in mapping.value if key.tag == _MERGE)
+            size += len(mapping.value) + sum(len(each.value) for each in merged if isinstance(each, yaml.SequenceNode))
+            if size > limit:
+                break
+    return size
 
 
 def _children(node: yaml.Node) -> Iterator[tuple[str | None, yaml.Node]]:
@@ -253,7 +278,8 @@ def _can_merge(node: yaml.Node) -> bool:
 
 
 def _foreign_tag(value: Value, key: str | None) -> Problem:
-    tag = value.block.source[value.node.start_mark.index :].split(maxsplit=1)[0]
+    written = _WORD.search(value.block.source, value.node.start_mark.index)
+    tag = written[0] if written else ""
     if value.is_plain and tag.startswith("!") and not tag.startswith(("!!", "!<")):
         return unquoted("a value that opens with `!` is a YAML tag", value.span, value.block, key)
     help = "remove the tag: only the standard YAML types are read, and nothing is ever built or run"

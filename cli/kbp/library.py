@@ -76,16 +76,18 @@ class Library:
     def find(self, name: str) -> PromptFile:
         """The file of the prompt that is exposed as `name`, else of the only one with that stem.
 
-        A refused file is found too, when nothing else has its name.
+        A refused file is found too, when nothing else has its name, or only a weaker source has.
 
         Raises:
             NotFound: none has it, or more than one.
         """
-        for among in (self.served, tuple(file for file in self.files if file.is_refused)):
+        refused = tuple(file for file in self.files if file.is_refused)
+        for among in (self.served, refused):
             for kind in (_exposed_name, _stem):
                 found = [file for file in among if kind(file) == name]
                 if len(found) == 1:
-                    return found[0]
+                    stronger = (each for each in refused if kind(each) == name and _rank(each)[0] < _rank(found[0])[0])
+                    return next(stronger, found[0])
                 if found:
                     raise Ambiguous(f"{len(found)} prompts are called '{name}'", [file.path for file in found])
         raise NotFound(f"no prompt is called '{name}'", self.nearest(name))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from kbp.display import counted
+from kbp.display import counted, said_of
 from kbp.walk import Skipped
 
 MANIFEST_PATH = "manifest-path"
@@ -94,7 +94,8 @@ def marketplace_plugins(folder: Path) -> tuple[list[PluginEntry], list[Skipped]]
                 declared = _declared(entry, path, where)
             except ManifestFault as fault:
                 declared = None
-                passed.append(Skipped(path, f"plugin {entry.get('name')!r}: {fault}", is_fault=True))
+                reason = f"plugin {entry.get('name')!r}: {fault}"
+                passed.append(Skipped(path, reason, is_fault=True, rule=MANIFEST_PATH))
             found.append(PluginEntry(where, declared))
     if elsewhere:
         passed.append(Skipped(path, f"the source of {counted(elsewhere, 'plugin')} is elsewhere: nothing is fetched"))
@@ -112,11 +113,7 @@ def _source(folder: Path, entry: object) -> Path | str | None:
         return None
     relative = PurePosixPath(source)
     target = folder / relative
-    if (
-        relative.is_absolute()
-        or ".." in relative.parts
-        or not Path(os.path.realpath(target)).is_relative_to(os.path.realpath(folder))
-    ):
+    if relative.is_absolute() or ".." in relative.parts or not _is_below(target, folder):
         return f"plugin {name!r}: its source {source!r} leads out of the marketplace"
     return target if os.path.isdir(target) else f"plugin {name!r}: its source {source!r} is not there"
 
@@ -141,6 +138,14 @@ def _declared(manifest: Mapping[str, Any], path: Path, plugin: Path) -> Declared
     return Declared(frozenset(entries), path, tuple(lost))
 
 
+def _is_below(path: Path, folder: Path) -> bool:
+    """Whether a path lies below a folder when links are followed. What cannot be a path lies nowhere."""
+    try:
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    except (OSError, ValueError):
+        return False
+
+
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
@@ -151,9 +156,13 @@ def _exists(path: Path) -> bool:
 def _object(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
-            content = json.loads(file.read(_MAX_MANIFEST))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ManifestFault(path, f"not read: {error}") from error
+            content = json.loads(
+                file.read(_MAX_MANIFEST), parse_int=float
+            )  # a number of thousands of digits is no fault
+    except RecursionError:
+        raise ManifestFault(path, "not read: nested too deep") from None
+    except (OSError, ValueError) as error:
+        raise ManifestFault(path, f"not read: {said_of(error)}") from error
     if not isinstance(content, dict):
         raise ManifestFault(path, "not a JSON object")
     return content

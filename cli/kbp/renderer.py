@@ -140,7 +140,7 @@ class _Filling:
 
     def shows_free_text(self, piece: Piece) -> bool:
         """Whether the free text came through here: with declared names only a placeholder for all of it counts."""
-        if piece.placeholder is None or piece.origin in ("as written", "unescaped"):
+        if piece.placeholder is None or piece.origin == "as written":
             return False
         kinds = (Kind.FREE_TEXT,) if self.template.positions else (Kind.FREE_TEXT, Kind.POSITION)
         return piece.placeholder.kind in kinds

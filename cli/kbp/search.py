@@ -3,7 +3,7 @@
 import difflib
 import glob
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -61,50 +61,12 @@ class Search:
         if at is None:
             self._seen[place.path] = self._seen[prompt] = len(self.places)
             self.places.append(replace(place, level=self.level))
-        elif place.path == real and self.places[at].path in self._links:
+        elif (place.path == real and self.places[at].path in self._links) or place.outright:
             self._seen[place.path] = at
             self.places[at] = replace(place, level=self.places[at].level)
 
 
 # Plugins
-
-
-@dataclass(frozen=True)
-class Plugins:
-    """The plugin folders below a walked folder and what each declares as its commands; None: the conventions hold."""
-
-    declared: Mapping[Path, Declared | None]
-    skipped: tuple[Skipped, ...] = ()
-
-    def of(self, path: Path) -> Path | None:
-        """The innermost plugin folder that the file lies in."""
-        return next((folder for folder in path.parents if folder in self.declared), None)
-
-
-def find_plugins(walk: Walk) -> Plugins:
-    """The plugins below a walked folder: those with a manifest, and those a marketplace names by a relative source."""
-    declared: dict[Path, Declared | None] = {}
-    skipped: list[Skipped] = []
-    by_entries: dict[Path, list[Declared | None]] = {}
-    for folder in walk.folders:
-        if _has_manifest(folder):
-            declared[folder] = None
-        try:
-            plugins, passed = marketplace_plugins(folder)
-        except ManifestFault as fault:
-            skipped.append(Skipped(fault.path, str(fault), is_fault=True))
-            continue
-        skipped += passed
-        for plugin in plugins:
-            by_entries.setdefault(plugin.folder, []).append(plugin.declared)
-    for folder in sorted({*declared, *by_entries}):
-        try:
-            declared[folder] = _merged(by_entries.get(folder, []), folder)
-            skipped += _lost(declared[folder])
-        except ManifestFault as fault:
-            skipped.append(Skipped(fault.path, str(fault), is_fault=True))
-            declared[folder] = None
-    return Plugins(declared, tuple(skipped))
 
 
 def _merged(entries: list[Declared | None], folder: Path) -> Declared | None:
@@ -136,7 +98,7 @@ def follows_convention(path: PurePosixPath) -> bool:
 class Surroundings:
     """What lies above files: their roots, and the manifests and marketplaces that speak of them.
 
-    `skipped` are the manifests that cannot be used.
+    `skipped` are the manifests that cannot be used, and what they name that is not there.
     """
 
     def __init__(self, given_root: Path | None = None) -> None:
@@ -149,33 +111,51 @@ class Surroundings:
     def place_of(self, path: Path, *, named: Path | None = None) -> Place:
         """The place of the file at `path`, there or not. `named` is the folder it was found in, if any."""
         root = self._roots.root_of(path, _unmarked_root(path, named))
-        parents = path.parents
-        marketplaces = [entries for above in parents if (entries := self._entries_of(above))]
-        plugin = next(
-            (each for each in parents if self._has_manifest(each) or any(each in entries for entries in marketplaces)),
-            root,
-        )
-        unit = plugin if len(plugin.parts) > len(root.parts) else root
-        declared = self._declared(plugin, marketplaces)
-        is_declared = declared is not None and declared.holds(Place(path, plugin).relative)
+        unit = self.unit_of(path, root)
+        declared = self.declared(unit)
+        is_declared = declared is not None and declared.holds(Place(path, unit).relative)
         return Place(path, self._roots.given or unit, unit, declared=is_declared, outright=named is None)
+
+    def unit_of(self, path: Path, root: Path) -> Path:
+        """The innermost plugin folder below the root that the file at `path` lies in; the root when it lies in none."""
+        below = (folder for folder in path.parents if folder != root and folder.is_relative_to(root))
+        return next((folder for folder in below if self.is_plugin(folder)), root)
+
+    def is_plugin(self, folder: Path) -> bool:
+        """Whether a folder is a plugin: it has a manifest, or a marketplace above names it."""
+        return self._has_manifest(folder) or any(folder in entries for entries in self._marketplaces(folder))
+
+    def declared(self, unit: Path) -> Declared | None:
+        """The commands that a plugin or project declares: by marketplaces above it, else by its own manifest.
+
+        None when nothing is said of them, and the conventions hold.
+        """
+        if unit not in self._commands:
+            self._commands[unit] = None
+            by_entries = [declared for entries in self._marketplaces(unit) for declared in entries.get(unit, [])]
+            try:
+                if by_entries or self._has_manifest(unit):
+                    self._commands[unit] = _merged(by_entries, unit)
+                    self.skipped += _lost(self._commands[unit])
+            except ManifestFault as fault:
+                self.skipped.append(_broken(fault))
+        return self._commands[unit]
+
+    def look_at(self, folder: Path) -> None:
+        """Look at the manifest and the marketplace of a folder, and at the plugins that they name."""
+        if self._has_manifest(folder):
+            self.declared(folder)
+        for plugin in self._entries_of(folder):
+            self.declared(plugin)
 
     def _has_manifest(self, folder: Path) -> bool:
         if folder not in self._manifests:
             self._manifests[folder] = _has_manifest(folder)
         return self._manifests[folder]
 
-    def _declared(self, plugin: Path, marketplaces: list[dict[Path, list[Declared | None]]]) -> Declared | None:
-        if plugin not in self._commands:
-            self._commands[plugin] = None
-            by_entries = [declared for entries in marketplaces for declared in entries.get(plugin, [])]
-            try:
-                if by_entries or self._has_manifest(plugin):
-                    self._commands[plugin] = _merged(by_entries, plugin)
-                    self.skipped += _lost(self._commands[plugin])
-            except ManifestFault as fault:
-                self.skipped.append(Skipped(fault.path, str(fault), is_fault=True))
-        return self._commands[plugin]
+    def _marketplaces(self, folder: Path) -> list[dict[Path, list[Declared | None]]]:
+        """The plugins that marketplaces in the folder and above it name."""
+        return [entries for each in (folder, *folder.parents) if (entries := self._entries_of(each))]
 
     def _entries_of(self, folder: Path) -> dict[Path, list[Declared | None]]:
         """The plugins that a marketplace in the folder names, each with what its entries declare."""
@@ -187,8 +167,12 @@ class Surroundings:
                 for plugin in plugins:
                     self._entries[folder].setdefault(plugin.folder, []).append(plugin.declared)
             except ManifestFault as fault:
-                self.skipped.append(Skipped(fault.path, str(fault), is_fault=True))
+                self.skipped.append(_broken(fault))
         return self._entries[folder]
+
+
+def _broken(fault: ManifestFault) -> Skipped:
+    return Skipped(fault.path, str(fault), is_fault=True, rule=MANIFEST_PATH)
 
 
 # Finding
@@ -198,12 +182,15 @@ def find_in_project(root: Path, search: Search, *, given_root: Path | None = Non
     """The prompts of a project and of every plugin in it, by manifest, marketplace and convention."""
     search.looked_in.append(root)
     walk = Walk(root, root, search.excluded)
-    plugins = find_plugins(walk)
     search.pass_over(walk, root)
-    search.skipped += plugins.skipped
+    around = Surroundings()
+    for folder in walk.folders:
+        around.look_at(folder)
     for path in walk.files:
-        unit = plugins.of(path) or root
-        _add_served(Place(path, unit), plugins.declared.get(unit), search, given_root)
+        if path.suffix == ".md":
+            unit = around.unit_of(path, root)
+            _add_served(Place(path, unit), around.declared(unit), search, given_root)
+    search.skipped += around.skipped
 
 
 def _add_served(place: Place, declared: Declared | None, search: Search, given_root: Path | None = None) -> None:
@@ -265,6 +252,9 @@ def find_paths(paths: Iterable[str], given_root: Path | None, search: Search) ->
     faults: list[str] = []
     around = Surroundings(given_root)
     for text in paths:
+        if not text:
+            faults.append("an empty path names nothing")
+            continue
         path = Path(os.path.abspath(text))  # noqa: PTH100 (resolve() would follow links)
         try:
             path.lstat()

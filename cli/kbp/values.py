@@ -13,13 +13,14 @@ from kbp import frontmatter, words
 from kbp.display import counted, said_of
 from kbp.frontmatter import TooDeep, Value
 from kbp.model import Argument
-from kbp.text import BOM
+from kbp.text import BOM, WHITE
 
 STDIN = "-"
 MAX_VALUE, MAX_MAP = 64 * 1024 * 1024, 16 * 1024 * 1024
 """How many bytes a value from a file or stdin may have, and a map of values."""
 _MAX_SUGGESTIONS = 20
 _MAX_TOLD = 10
+_WORD, _WORDS = "a word", "words"
 
 
 @dataclass
@@ -94,32 +95,33 @@ class Values:
                 return
             texts[-1] = read
         if self._place(texts):
-            self._accepted.append((None, list(typed)))
+            self._accepted.append((_WORDS, list(typed)))
 
     def take_line(self, line: str) -> None:
         """Take the text typed after a slash command: as the free text, and split into words for the other arguments."""
         self._accepted.append((None, ["--line", line]))
         if self.free_text is None:
             self._place(words.split(line))
-        elif line.strip() and self._is_utf8("--line", line):
-            self._give(self.free_text, line.strip(), "--line")
+        elif line.strip(WHITE) and self._is_utf8("--line", line):
+            self._give(self.free_text, line.strip(WHITE), "--line")
             self._fill_names(words.split(line), "--line")
 
     def _place(self, texts: list[str]) -> bool:
         """Put each word where it belongs, and say whether all have a place."""
-        if not texts or not all(self._is_utf8("a word", text) for text in texts):
+        if not texts or not all(self._is_utf8(_WORD, text) for text in texts):
             return False
         if self.free_text is not None:
-            self._give(self.free_text, words.join(texts), "a word")
-            self._fill_names(texts, "a word")
+            self._give(self.free_text, words.join(texts), _WORD)
+            self._fill_names(texts, _WORD)
         elif len(self.arguments) == 1:
-            self._give(self.arguments[0].name, " ".join(texts), "a word")
+            self._give(self.arguments[0].name, " ".join(texts), _WORD)
         elif len(texts) > len(self.arguments):
             words_for = f"{counted(len(texts), 'word')} for {counted(len(self.arguments), 'argument')}"
-            self.fail(f"{words_for} ({self._takes()}): quote words that belong together")
+            way_out = "quote words that belong together" if self.arguments else "the prompt takes none"
+            self.fail(f"{words_for} ({self._takes()}): {way_out}")
             return False
         else:
-            self._fill_names(texts, "a word")
+            self._fill_names(texts, _WORD)
         return True
 
     def _fill_names(self, texts: Sequence[str], source: str) -> None:
@@ -143,14 +145,23 @@ class Values:
                 self._is_known(name, label)
                 and value is not None
                 and is_text
-                and self._sources.get(name) in (None, label)
+                and self._sources.get(name, "--args").startswith("--args")
             ):
                 self._give(name, value, label)
         self._accepted.append((None, ["--args", path]))
 
     def accepted(self, *, but: Collection[str] = ()) -> list[str]:
-        """The words and options that gave values, as they were typed, those of some names left out."""
-        return [token for name, tokens in self._accepted if name not in but for token in tokens]
+        """The words and options that gave values, as they were typed, those of some names left out.
+
+        Where a word gave one of those, the others are given by their names: without it they would move up.
+        """
+        are_moved = any(self._sources.get(name) == _WORD for name in but)
+        left_out = {*but, _WORDS} if are_moved else but
+        tokens = [token for name, typed in self._accepted if name not in left_out for token in typed]
+        for name, value in self.given.items() if are_moved else ():
+            if self._sources[name] == _WORD and name not in but:
+                tokens += ["-A", f"{name}={value}"]
+        return tokens
 
     def _give(self, name: str, value: str, source: str) -> None:
         if name in self._sources:
@@ -212,6 +223,7 @@ class Values:
                 return self._text(file.read(limit + 1), label, limit)
         except FileNotFoundError:
             hint = " (-A takes a value as it is)" if limit == MAX_VALUE else ""
+            hint = " (stdin is - alone)" if path == STDIN else hint
             self.faults.append(f"{label}: there is no file '{path}'{hint}")
         except (OSError, ValueError) as error:
             self.faults.append(f"{label}: {said_of(error)}")

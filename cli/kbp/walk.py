@@ -10,6 +10,8 @@ from kbp.patterns import Patterns, compiled, verdict
 from kbp.text import BOM
 
 DANGLING_LINK = "dangling-link"
+_MAX_LINKS = 20
+"""How many links to one folder are followed: plugins share a folder, and a folder of links to one folder is no use."""
 SHOWN_DOT_FOLDERS = frozenset({".github", ".claude", ".agents"})
 _MAX_IGNORE_FILE = 1024 * 1024
 IGNORE_FILES = (".gitignore", ".kbpignore")
@@ -65,7 +67,7 @@ class Walk:
     skipped: list[Skipped] = field(default_factory=list)
     unreadable: list[Skipped] = field(default_factory=list)
     links: dict[Path, Path] = field(default_factory=dict)
-    _followed: set[str] = field(default_factory=set)
+    _followed: dict[str, set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ignores = list(_from_above(self.top, self.skipped))
@@ -124,9 +126,13 @@ class Walk:
                 self.skipped.append(Skipped(Path(entry.path), reason, rule=DANGLING_LINK))
             return None
         link = os.path.join(folder.real, entry.name)  # noqa: PTH118 (speed)
-        if is_folder and link in self._followed:  # each link once, however many ways lead to it
+        links = self._followed.setdefault(target, set())
+        if is_folder and link in links:  # each link once, however many ways lead to it
             return None
-        self._followed.add(link)
+        links.add(link)
+        if is_folder and len(links) > _MAX_LINKS:
+            self.skipped.append(Skipped(Path(entry.path), f"more than {_MAX_LINKS} links lead to {target}"))
+            return None
         return is_folder
 
 

@@ -3,7 +3,9 @@
 Only the plain rules: the program goes on to read the line as a shell would, and a prompt server has no shell.
 """
 
-BLANKS = " \t\r\n\f\v"
+from kbp.text import WHITE
+
+BLANKS = WHITE
 
 
 def split(line: str) -> list[str]:

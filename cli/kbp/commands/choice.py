@@ -1,10 +1,12 @@
 """The one prompt that a person names on the command line."""
 
 import os
+import shlex
 
+from kbp.commands.bundles import spelt
 from kbp.commands.console import TO_REPORT, Console, Stop
 from kbp.commands.options import STDIN, Sources, tell_files
-from kbp.display import counted
+from kbp.display import counted, safe_line
 from kbp.files import PromptFile
 from kbp.library import Ambiguous, NotFound
 from kbp.linter import run
@@ -57,5 +59,6 @@ def _by_name(name: str, sources: Sources, console: Console) -> PromptFile:
     except NotFound as error:
         near = [f"  did you mean: {', '.join(error.candidates)}?"] if error.candidates else []
         verb = "was" if len(found.served) == 1 else "were"
-        help = [*near, f"  {counted(len(found.served), 'prompt')} {verb} found; `kbp list` shows them"]
+        shows = shlex.join(["kbp", "list", *spelt(sources)])
+        help = [*near, f"  {counted(len(found.served), 'prompt')} {verb} found; `{safe_line(shows)}` shows them"]
         raise Stop(str(error), help=help) from None

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import io
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from kbp.display import safe, said_of
 from kbp.output.style import styled
 
 DONE, TO_REPORT, WRONG_REQUEST = 0, 1, 2
-_OPEN_ALREADY = (("/", "dev"), ("/", "proc"))
+_OPEN_ALREADY = re.compile(r"/dev/(?:stdin|stdout|stderr|fd/\d+)|/proc/(?:self|\d+)/fd/\d+")
 
 
 class Stop(Exception):
@@ -111,9 +112,19 @@ class Console:
 
     def print(self, text: str) -> None:
         """Print a result that is safe on a terminal: laid out by kbp, or JSON."""
-        try:
+        with self._writing():
             sys.stdout.write(text)
             sys.stdout.flush()
+
+    def flush(self) -> None:
+        """See that what was printed arrives. Where nothing was, stdout may be closed."""
+        with self._writing():
+            sys.stdout.flush()
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
         except BrokenPipeError:
             drop(sys.stdout)
             raise ReaderGone from None
@@ -207,7 +218,7 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    if path.exists() and (not path.is_file() or path.parts[:2] in _OPEN_ALREADY):
+    if path.exists() and (not path.is_file() or _OPEN_ALREADY.fullmatch(str(path))):
         with path.open("ab") as stream:
             stream.write(data)
         return

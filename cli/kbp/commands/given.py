@@ -92,7 +92,10 @@ def _missing(arguments: tuple[Argument, ...], values: Values, command: Sequence[
     """The error of missing arguments, with the line that would give them."""
     name, *where = command
     room = max(width(safe_line(argument.name)) for argument in arguments)
-    rows = (f"  {pad(safe_line(each.name), room)}   {safe_line(each.description or '')}".rstrip() for each in arguments)
+    rows = [f"  {pad(safe_line(each.name), room)}   {safe_line(each.description or '')}".rstrip() for each in arguments]
+    empty = [each.name for each in arguments if each.name in values.given]
+    if empty:
+        rows.append(f"an empty value is none: {safe_line(', '.join(empty))}")
     names = {argument.name for argument in arguments}
     forms = [f"{each.name}={'-' if at == 0 and _stdin_has_data() else 'VALUE'}" for at, each in enumerate(arguments)]
     line = ["kbp", "render", name, *values.accepted(but=names), *where]

@@ -2,7 +2,7 @@
 
 import difflib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +15,7 @@ from kbp.commands.console import DONE, TO_REPORT, Console, Stop, collecting, wri
 from kbp.commands.linting import FORMATS, Choosing, Fixing, Narrowing, Reporting
 from kbp.commands.options import STDIN, Reading, nothing_found, tell_files, tell_search
 from kbp.diagnostics import Report, Severity
+from kbp.dialects import SKILL
 from kbp.display import counted, safe_line, said_of
 from kbp.files import PromptFile, read_bytes, shown
 from kbp.library import Library
@@ -62,17 +63,18 @@ def lint(
         found = _find(reading, named, narrowing, console)
     if faults:
         raise Stop(faults)
-    tell_search(found.search, console)
+    reported = {rule.name for rule in choice.rules}
+    tell_search(found.search, console, reported)
     tell_files(found.files, console)
     chosen = _narrowed(found.files, narrowing)
-    if not any(file.is_prompt for file in chosen):
+    if not any(file.is_prompt or (file.place.outright and file.detection.why != SKILL) for file in chosen):
         if not (narrowing.allow_empty or narrowing.changes_only):
             raise nothing_found(found, "kbp lint PATH")
         console.hint("no prompt files to look at")
     if reporting.show_files:
         console.print("".join(safe_line(file.path) + "\n" for file in chosen if file.is_prompt))
         return DONE
-    _tell_place(found.search, named, choice, console)
+    _tell_place(found.search, named, reported, console)
     fixed = _fixed(chosen, choice, fixing)
     if fixing.diff:
         return _show_diff(fixed, console)
@@ -90,7 +92,7 @@ def lint(
     if fixing.fix and stdin is not None:
         console.print_text(after.get(id(stdin), stdin).document.text)
     _print(report, reporting, console, to_stderr=fixing.fix and reads_stdin)
-    is_broken = any(skipped.is_fault for skipped in found.search.skipped)
+    is_broken = any(skipped.is_fault and skipped.rule not in reported for skipped in found.search.skipped)
     is_changed = fixing.exit_non_zero_on_fix and bool(fixed)
     return TO_REPORT if is_broken or is_changed or _has_to_report(report, reporting, console) else DONE
 
@@ -117,9 +119,8 @@ def _narrowed(files: Sequence[PromptFile], narrowing: Narrowing) -> list[PromptF
     return [file for file in files if Path(os.path.realpath(file.place.path)) in changed]
 
 
-def _tell_place(search: Search, paths: Sequence[str], choice: Choice, console: Console) -> None:
+def _tell_place(search: Search, paths: Sequence[str], reported: Collection[str], console: Console) -> None:
     """Say what was passed over, unless a rule reports it, and which project was looked in, unless it is the folder."""
-    reported = {rule.name for rule in choice.rules}
     for skipped in search.skipped if not console.verbose else ():
         if not skipped.is_fault and skipped.rule not in reported:
             console.hint(f"skipped {safe_line(shown(skipped.path))}: {safe_line(skipped.reason)}")

@@ -1,6 +1,7 @@
 """`kbp list`: the prompts there are."""
 
 import difflib
+import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -55,6 +56,10 @@ def list_prompts(
     faults += bad_choice("--format", format, LIST_FORMATS)
     if only_dialect is not None:
         faults += bad_choice("--only-dialect", only_dialect, dialects.names()[1:])
+    if shadowed and skipped:
+        faults.append("--shadowed and --skipped: give one of them")
+    if (shadowed or skipped) and (pattern is not None or only_dialect is not None or format != "table"):
+        faults.append("--shadowed and --skipped show a table of their own: give no PATTERN, --format or --only-dialect")
     with collecting(faults):
         found = sources.find(console)
     if faults:
@@ -99,7 +104,7 @@ def _chosen(found: Library, pattern: str | None, only_dialect: str | None) -> li
     if not chosen:
         near = difflib.get_close_matches(pattern, [prompt.name for prompt in prompts], n=3)
         help = [f"  did you mean: {', '.join(near)}?"] if near else []
-        if Path(pattern).exists():
+        if os.path.exists(pattern):
             help.append(f"  to list the prompts in it: kbp list -p {shlex.quote(pattern)}")
         help.append(f"  {counted(len(prompts), 'prompt')} found; `kbp list` shows them")
         raise Stop(f"no prompt matches '{pattern}'", help=help)

@@ -3,12 +3,10 @@
 import contextlib
 import dataclasses
 import difflib
-import functools
-import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated
 
 import typer
 
@@ -21,12 +19,8 @@ from kbp.files import Manner, PromptFile, Roots, read, shown
 from kbp.library import Library, load_all
 from kbp.search import Search, Surroundings, find_beside, find_in_project, find_in_user_folders, find_paths
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 STDIN = "-"
 _MAX_TOLD = 10
-Bundle = TypeVar("Bundle")
 
 
 def _print_version(wanted: bool) -> None:
@@ -122,7 +116,10 @@ class Reading:
     def load(self, search: Search, configuration: Configuration, stdin: PromptFile | None = None) -> Library:
         """The files that a search found, and the one on stdin when there is one."""
         found = load_all(search, lambda path: self.manner(path, configuration))
-        return Library((*found.files, stdin), search) if stdin is not None else found
+        if stdin is None:
+            return found
+        others = (file for file in found.files if file.place.path != stdin.place.path)  # stdin stands for its file
+        return Library((*others, stdin), search)
 
     def manner(self, path: Path, configuration: Configuration) -> Manner:
         """How the file at a path is read: as the options say, else the settings."""
@@ -187,7 +184,7 @@ class Sources(Reading):
             "-p",
             "--path",
             metavar="PATH",
-            help="A file, folder or glob to look in, and nowhere else (KBP_PATH adds some). Repeatable.",
+            help="A file, folder or glob to look in, and nowhere else. Repeatable. (KBP_PATH has more, without it.)",
         ),
     ] = None
     project_only: Annotated[bool, typer.Option("--project-only", help="Leave out the user's own folders.")] = False
@@ -252,15 +249,18 @@ def nothing_found(found: Library, way_out: str) -> Stop:
     return Stop(f"no prompt files found in {places}", help=help)
 
 
-def tell_search(search: Search, console: Console) -> None:
-    """Say what a search noted and which manifests are broken; in detail, where it looked and what it skipped."""
+def tell_search(search: Search, console: Console, reported: Collection[str] = ()) -> None:
+    """Say what a search noted and which manifests are broken; in detail, where it looked and what it skipped.
+
+    What a rule reports that is among those `reported` is left to it.
+    """
     for note in search.notes:
         console.hint(f"note: {note}")
     for folder in search.looked_in:
         console.detail(f"looked in {shown(folder)}")
     for skipped in search.skipped:
         line = f"skipped {safe_line(shown(skipped.path))}: {safe_line(skipped.reason)}"
-        if skipped.is_fault:
+        if skipped.is_fault and skipped.rule not in reported:
             console.fail([line])
         else:
             console.detail(line)
@@ -282,88 +282,8 @@ def bad_choice(option: str, value: str, choices: Iterable[str]) -> list[str]:
     if value in words:
         return []
     near = difflib.get_close_matches(value.lower(), words, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"it takes {', '.join(words)}"
-    return [f"{option}: there is no '{value}'; {hint}"]
-
-
-# Bundles
-
-
-def bundled(function: Callable[..., int]) -> Callable[..., int]:
-    """A command function whose data class parameters are taken apart into options, and given whole to the function.
-
-    A parameter of type Console gets the console that `Common` asks for, in the folder that it asks for.
-    """
-    parameters = list(inspect.signature(function).parameters.values())
-    bundles = {each.name: each.annotation for each in parameters if _is_bundle(each.annotation)}
-    plain = [each for each in parameters if each.name not in bundles and each.annotation is not Console]
-
-    @functools.wraps(function)
-    def command(ctx: typer.Context, **given: Any) -> int:
-        common = _taken(Common, given).over(ctx.obj)
-        made: dict[str, Any] = {name: _taken(bundle, given) for name, bundle in bundles.items()}
-        made |= {each.name: common.console() for each in parameters if each.annotation is Console}
-        faults = bad_choice("--color", common.color, ("auto", "always", "never"))
-        if faults:
-            raise Stop(faults)
-        with in_folder(common.directory):
-            check_folder()
-            return function(**given, **made)
-
-    _sign(command, [*plain, *(option for bundle in (*bundles.values(), Common) for option in _options_of(bundle))])
-    return command
-
-
-def before_command() -> Callable[..., None]:
-    """A callback that takes the options of every command before its name too, and leaves them in the context."""
-
-    def callback(ctx: typer.Context, **given: Any) -> None:
-        ctx.obj = _taken(Common, given)
-
-    _sign(callback, _options_of(Common))
-    return callback
-
-
-def _sign(function: Callable[..., object], parameters: Iterable[inspect.Parameter]) -> None:
-    """Give the function, which takes a context and keywords, the parameters that its options are made of."""
-    context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
-    function.__signature__ = inspect.Signature([context, *keywords])  # type: ignore[attr-defined]  # what inspect reads
-    function.__annotations__ = {each.name: each.annotation for each in (context, *keywords)}
-
-
-def spelt(bundle: "DataclassInstance") -> list[str]:
-    """The options of a bundle as they would be typed, those left out that have their default."""
-    tokens: list[str] = []
-    for each in dataclasses.fields(bundle):
-        value = getattr(bundle, each.name)
-        if value == each.default:
-            continue
-        option = _option_name(each.type)
-        if value is True:
-            tokens.append(option)
-        else:
-            tokens += [token for one in (value if isinstance(value, list) else [value]) for token in (option, str(one))]
-    return tokens
-
-
-def _option_name(annotation: Any) -> str:
-    """The first name of the option in an annotation."""
-    info = next(each for each in annotation.__metadata__ if isinstance(each, typer.models.OptionInfo))
-    return str(info.default)
-
-
-def _is_bundle(annotation: object) -> bool:
-    return dataclasses.is_dataclass(annotation) and annotation is not Console
-
-
-def _options_of(bundle: type) -> Iterator[inspect.Parameter]:
-    for each in dataclasses.fields(bundle):
-        yield inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
-
-
-def _taken(bundle: type[Bundle], given: dict[str, Any]) -> Bundle:
-    return bundle(**{each.name: given.pop(each.name) for each in dataclasses.fields(bundle)})  # type: ignore[arg-type]  # a data class
+    takes = f"; it takes {', '.join(words)}" if len(words) <= _MAX_TOLD else ""
+    return [f"{option}: there is no '{value}'" + (f"; did you mean '{near[0]}'?" if near else takes)]
 
 
 def check_folder() -> None:

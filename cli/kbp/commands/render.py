@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from kbp import renderer
+from kbp.commands.bundles import spelt
 from kbp.commands.choice import choose
 from kbp.commands.console import DONE, Console, Stop, collecting, write_whole
 from kbp.commands.given import Given, filled, values_for
-from kbp.commands.options import STDIN, Sources, bad_choice, spelt
+from kbp.commands.options import STDIN, Sources, bad_choice
 from kbp.display import fit, safe_line, said_of
 from kbp.model import Kind, Template
 from kbp.output.messages import FORMATS, Rendered
@@ -31,7 +32,7 @@ def render(
         str, typer.Option("-f", "--format", metavar="|".join(FORMATS), help="How messages are printed.")
     ] = "text",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.")
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.")
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Tell on stderr where the value of each placeholder came from.")
@@ -52,7 +53,8 @@ def render(
     values = values_for(template, console, faults, f"the prompt file {STDIN}" if takes_stdin else None)
     given.values(words or [], values)
     folder = ["-C", str(console.directory)] if console.directory else []
-    pieces = filled(file, template, values, [name, *spelt(sources), *folder])
+    result = [*(["-f", format] if format in FORMATS and format != "text" else []), *(["-o", output] if output else [])]
+    pieces = filled(file, template, values, [name, *spelt(sources), *folder, *result])
     rendered = Rendered(template.description, renderer.messages(pieces))
     text = FORMATS[format](rendered)
     for loss in rendered.losses:
@@ -88,15 +90,17 @@ def _explained(piece: Piece) -> str:
     return f"{safe_line(raw)}  {piece.origin}{value}"
 
 
-def _put(text: str, output: Path | None, *, is_text: bool, console: Console) -> None:
-    if output is None or str(output) == STDIN:
+def _put(text: str, output: str | None, *, is_text: bool, console: Console) -> None:
+    if output is None or output == STDIN:
         if is_text:
             console.print_text(text)
         else:
             console.print(text)
         return
+    if not output or output.endswith("/"):
+        raise Stop(f"-o '{output}': this is no name of a file")
     try:
-        write_whole(output, text.encode())
+        write_whole(Path(output), text.encode())
     except FileNotFoundError:
         raise Stop(f"-o {output}: the folder it should go to is not there") from None
     except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a link in a loop, up to Python 3.12

@@ -52,6 +52,8 @@ def show(
         raise Stop(faults)
     if format == SOURCE:
         console.print_text(file.document.text)
+    elif format == "path":
+        console.print_text(FORMATS[format](file, False))
     else:
         console.print(FORMATS[format](file, console.use_color))
     return DONE

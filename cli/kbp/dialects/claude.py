@@ -134,8 +134,9 @@ def _reader(text: str, names: tuple[str, ...]) -> Callable[[re.Match[str]], Plac
         left -= compared
         if left < 0:
             raise _TooManyComparisons
-        found = _named(text, start, end) if end else _built_in(text, start)
-        if escaped and (found or _AMOUNT.match(text, start)):
+        is_amount = _AMOUNT.match(text, start) is not None  # never a placeholder, not even of a name of digits
+        found = None if is_amount else _named(text, start, end) if end else _built_in(text, start)
+        if escaped and (found or is_amount):
             end = found.span.end if found else start + 1
             return Placeholder(Kind.ESCAPED, text[start - 1 : end], Span(start - 1, end))
         return found
@@ -173,7 +174,7 @@ def _named(text: str, start: int, end: int) -> Placeholder:
 
 def _built_in(text: str, start: int) -> Placeholder | None:
     match = _BUILT_IN.match(text, start)
-    if not match or _AMOUNT.match(text, start):
+    if not match:
         return None
     span, index = Span(match.start(), match.end()), match["word"] or match["index"]
     if index is None:

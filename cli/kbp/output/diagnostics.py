@@ -11,7 +11,7 @@ from kbp.output.style import styled
 
 _TAB = "    "
 _MAX_CELLS = 160
-_MAX_SIGNS = 400
+_MAX_SIGNS = 200
 
 
 def full(report: Report, color: bool = False) -> str:

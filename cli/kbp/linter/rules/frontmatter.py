@@ -364,6 +364,7 @@ def unreadable_file(file: PromptFile) -> Iterator[Finding]:
 def too_large(file: PromptFile) -> Iterator[Finding]:
     """A prompt file has at most 16 MiB, its frontmatter at most 1 MiB.
 
-    Larger files are not read: no person wrote them to be filled in, and no client would send them.
+    Larger files are not read: no person wrote them to be filled in, and no client would send them. Nor is a command
+    whose declared names hold dollars and whose body repeats them by the thousand. The settings change the bounds.
     """
     yield from ()

@@ -9,7 +9,8 @@ from kbp.linter.rules.base import rule
 from kbp.model import Kind, Placeholder
 from kbp.text import Span, Spans, replacement, squeeze
 
-_ANY_INPUT = re.compile(r"\$\{input:[^}\r\n]*\}")
+# One that nothing closes takes its whole line, so that what follows there is not looked at again and again.
+_ANY_INPUT = re.compile(r"\$\{input:[^}\r\n]*(?:(?P<closed>\})|(?=[\r\n])|\Z)")
 
 
 def _inputs(file: PromptFile) -> list[Placeholder]:
@@ -40,7 +41,7 @@ def malformed_input(file: PromptFile) -> Iterator[Finding]:
     inputs = _inputs(file)
     placed = {placeholder.span.start for placeholder in inputs}
     for match in _ANY_INPUT.finditer(file.document.text, file.document.body_start):
-        if match.start() not in placed:
+        if match["closed"] and match.start() not in placed:
             fixed = match[0].replace("|", ":", 1)
             help = f"write `{fixed}`" if "|" in match[0] else "write `${input:name}` or `${input:name:text}`"
             bar = match.start() + match[0].find("|")
