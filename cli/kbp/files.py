@@ -174,6 +174,8 @@ def reread(file: PromptFile, text: str) -> PromptFile:
 def _understand(document: Document, place: Place, manner: Manner) -> PromptFile:
     outright = place.outright or manner.is_configured
     detection = detect(document, place.relative, given=manner.given, outright=outright, declared=place.declared)
+    if manner.is_configured and detection.signal == "given":
+        detection = replace(detection, why="the settings give it")
     if not detection.is_prompt:
         return PromptFile(place, document, detection, manner=manner)
     problems = document.problems or ((detection.problem,) if detection.problem else ())

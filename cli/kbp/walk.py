@@ -70,7 +70,8 @@ class Walk:
     _followed: dict[str, set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        ignores = list(_from_above(self.top, self.skipped))
+        repository = None if os.path.exists(self.top / ".git") else _repository(self.top)
+        ignores = list(_from_above(self.top, repository, self.skipped)) if repository else []
         # Named outright all the same.
         if verdict(ignores, str(self.top), is_folder=True):
             ignores = []
@@ -163,21 +164,25 @@ def _is_hidden(name: str, is_folder: bool) -> bool:
     return name.startswith(".") and not (is_folder and name in SHOWN_DOT_FOLDERS)
 
 
-def is_ignored(path: Path, excluded: Patterns | None = None) -> bool:
-    """Whether a walk would leave out the file at the absolute path: it, or a folder that it lies in, is ignored."""
-    ignores = list(_from_above(path, []))
-    kinds = ignores, [excluded] if excluded else []
-    within = [path, *path.parents][:-1]
+def is_ignored(path: Path, root: Path, excluded: Patterns | None = None) -> bool:
+    """Whether a walk would leave out the file at the absolute path: it, or a folder that it lies in, is ignored.
+
+    The ignore files of its repository count, or without one those from the root down.
+    """
+    top = _repository(path) or root
+    kinds = list(_from_above(path, top, [])), [excluded] if excluded else []
+    within = [each for each in (path, *path.parents) if each != top and each.is_relative_to(top)]
     return any(verdict(kind, str(each), is_folder=each is not path) for kind in kinds for each in within)
 
 
-def _from_above(top: Path, unusable: list[Skipped]) -> Iterator[Patterns]:
-    """The ignore files of the folders above, from the repository's root down."""
-    above = list(top.parents)
-    roots = [at for at, folder in enumerate(above) if os.path.exists(folder / ".git")]
-    if os.path.exists(top / ".git") or not roots:
-        return
-    for folder in reversed(above[: roots[0] + 1]):
+def _repository(path: Path) -> Path | None:
+    """The root of the repository around a file or folder."""
+    return next((folder for folder in path.parents if os.path.exists(folder / ".git")), None)
+
+
+def _from_above(path: Path, top: Path, unusable: list[Skipped]) -> Iterator[Patterns]:
+    """The ignore files of the folders above, from one of them down."""
+    for folder in reversed([each for each in path.parents if each.is_relative_to(top)]):
         yield from _of_folder(str(folder), set(IGNORE_FILES), unusable)
 
 

@@ -107,7 +107,8 @@ def _find(reading: Reading, paths: list[str], narrowing: Narrowing, console: Con
         reading.find_configured(search, configuration)
         reading.find_project(search)
     if narrowing.force_exclude:
-        search.places = [place for place in search.places if not is_ignored(place.path, configuration.excluded)]
+        excluded = configuration.excluded
+        search.places = [place for place in search.places if not is_ignored(place.path, place.root, excluded)]
     return reading.load(search, configuration, stdin)
 
 
