@@ -82,12 +82,12 @@ def test_a_file_that_cannot_be_written_is_told(kbp: Kbp, top: Path, monkeypatch:
 
 
 def test_a_link_is_fixed_where_it_leads_and_stays_a_link(kbp: Kbp, tree: Tree) -> None:
-    top = tree({"kbp.toml": "", "shared/hint.md": HINT})
+    top = tree({"kbp.toml": "", "common/hint.md": HINT})
     (top / "commands").mkdir()
-    (top / "commands/hint.md").symlink_to("../shared/hint.md")
+    (top / "commands/hint.md").symlink_to("../common/hint.md")
     kbp("lint", "--fix", cwd=top)
     assert (top / "commands/hint.md").is_symlink()
-    assert (top / "shared/hint.md").read_text() == HINT_FIXED
+    assert (top / "common/hint.md").read_text() == HINT_FIXED
 
 
 def test_ignores_are_added_and_hide_what_is_there_now(kbp: Kbp, top: Path) -> None:

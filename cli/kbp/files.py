@@ -19,7 +19,7 @@ from kbp.text import Problem, Span
 MARKERS = (".claude-plugin", ".git", *configuration.FILES)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """Where a prompt file was found.
 
@@ -39,13 +39,11 @@ class Place:
     outright: bool = False
     level: int = 0
 
-    @property
+    @cached_property
     def relative(self) -> PurePosixPath:
         """The path below the root; the bare name when it lies elsewhere."""
-        try:
-            return PurePosixPath(self.path.relative_to(self.root).as_posix())
-        except ValueError:
-            return PurePosixPath(self.path.name)
+        path, root = str(self.path), str(self.root).rstrip(os.sep) + os.sep  # as text, which is fast
+        return PurePosixPath(path[len(root) :].replace(os.sep, "/") if path.startswith(root) else self.path.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +144,11 @@ def stem(file_name: str) -> str:
 
 def shown(path: Path) -> str:
     """The path as a person at the current folder would type it."""
+    text = str(path)
     if not path.is_absolute():
-        return str(path)
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else os.path.relpath(path, here)
+        return text
+    here = os.getcwd().rstrip(os.sep) + os.sep  # noqa: PTH109 (as text, which is fast)
+    return text[len(here) :] if text.startswith(here) else os.path.relpath(text, here)
 
 
 def load(place: Place, manner: Manner = Manner()) -> PromptFile:

@@ -118,8 +118,12 @@ class Surroundings:
 
     def unit_of(self, path: Path, root: Path) -> Path:
         """The innermost plugin folder below the root that the file at `path` lies in; the root when it lies in none."""
-        below = (folder for folder in path.parents if folder != root and folder.is_relative_to(root))
-        return next((folder for folder in below if self.is_plugin(folder)), root)
+        for folder in path.parents:
+            if folder == root:
+                break
+            if self.is_plugin(folder):
+                return folder
+        return root
 
     def is_plugin(self, folder: Path) -> bool:
         """Whether a folder is a plugin: it has a manifest, or a marketplace above names it."""

@@ -25,8 +25,9 @@ def lint(files: Sequence[PromptFile], choice: Choice = DEFAULT, skipped: Iterabl
     prompts = [file for file in files if file.is_prompt]
     others = [file for file in files if not file.is_prompt]
     found: list[Diagnostic] = []
+    alike = _alike(prompts)
     for rule in choice.rules:
-        among = [file for file in (others if rule.of_others else prompts) if _looks_at(rule, file)]
+        among = others if rule.of_others else [each for files in alike if _looks_at(rule, files[0]) for each in files]
         if rule.check is not None:
             found += [_diagnostic(rule, file, finding, choice) for file in among for finding in rule.check(file)]
         if rule.check_across is not None:
@@ -35,6 +36,14 @@ def lint(files: Sequence[PromptFile], choice: Choice = DEFAULT, skipped: Iterabl
     found += _of_search(skipped, choice)
     found.sort(key=lambda diagnostic: (diagnostic.path, diagnostic.span, diagnostic.rule))
     return Report(tuple(found), len(prompts), sum(file.is_refused for file in prompts))
+
+
+def _alike(files: Iterable[PromptFile]) -> list[list[PromptFile]]:
+    """The files in groups that a rule looks at or does not: of one dialect, refused or not."""
+    groups: dict[tuple[str, bool], list[PromptFile]] = {}
+    for file in files:
+        groups.setdefault((file.dialect.name if file.dialect else "", file.is_refused), []).append(file)
+    return list(groups.values())
 
 
 def _said(found: list[Diagnostic], files: Iterable[PromptFile], choice: Choice) -> list[Diagnostic]:
