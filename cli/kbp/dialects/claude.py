@@ -212,6 +212,8 @@ def _owns_body(document: Document) -> str | None:
 
 def _foreign(document: Document) -> Iterator[Placeholder]:
     # `$1` alone is shell, SQL or money in the other dialects.
+    if document.text.find("$ARGUMENTS", document.body_start) < 0:
+        return iter(())
     return (placeholder for placeholder in _live(document) if "ARGUMENTS" in placeholder.raw)
 
 

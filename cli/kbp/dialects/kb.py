@@ -174,7 +174,7 @@ def _owns_body(document: Document) -> str | None:
 
 
 def _foreign(document: Document) -> Iterator[Placeholder]:
-    if _OTHER_TEMPLATES.search(document.text, document.body_start):
+    if document.text.find("{{", document.body_start) < 0 or _OTHER_TEMPLATES.search(document.text, document.body_start):
         return
     for match in _LIVE.finditer(document.text, document.body_start):
         before = document.text[match.start() - 1 : match.start()]

@@ -139,6 +139,9 @@ def unclosed_placeholder(file: PromptFile) -> Iterator[Finding]:
         ---
         Look at {{ app }} and tell me about {{ app }}
     """
+    text, start = file.document.text, file.document.body_start
+    if not any(text.find(opening, start) >= 0 for opening in ("{{", "${input:")):
+        return
     placed = Spans(placeholder.span for placeholder in (file.template.placeholders if file.template else ()))
     for match in _UNCLOSED.finditer(file.document.text, file.document.body_start):
         if not placed.holds(match.start()):

@@ -13,7 +13,7 @@ from kbp.model import Kind, Placeholder
 from kbp.text import Edit, Fix, Span, replacement
 
 # A dollar and digits that Claude Code fills, whatever kbp does: not escaped, no word character behind them.
-_POSITION = re.compile(r"(?<!\\)\$[0-9]+(?![A-Za-z0-9_])")
+_POSITION = re.compile(r"\$(?<!\\\$)[0-9]+(?![A-Za-z0-9_])")
 _INDEX = re.compile(r"[0-9]{1,9}")
 _AMOUNT = re.compile(r"\.[0-9]|,[0-9]{3}")
 # `$3/million`, and not `docs/$1/notes`.
@@ -30,9 +30,10 @@ def amounts_and_code(file: PromptFile) -> list[Span]:
         return []
     template = file.template
     asks_nothing = template is not None and not template.positions and "argument-hint" not in document.frontmatter
-    code, matches = document.code, list(_POSITION.finditer(document.text, document.body_start))
+    matches = list(_POSITION.finditer(document.text, document.body_start))
     if not matches:
         return []
+    code = document.code
     prices = {match.start() for match in matches if _is_price(document.text, match)}
     # What prose uses as a position is one in code too.
     in_prose = {match[0] for match in matches if match.start() not in prices and not code.holds(match.start())}
@@ -160,7 +161,7 @@ def _one_less(positions: list[Placeholder]) -> Fix:
     return Fix(tuple(edits), is_safe=False)
 
 
-_WORD = re.compile(r"(?<![\\$])\$(?:\{(?P<braced>ARGUMENTS?)\b[^}\s]*\}|(?P<word>[A-Za-z_][A-Za-z0-9_]*))")
+_WORD = re.compile(r"\$(?<![\\$]\$)(?:\{(?P<braced>ARGUMENTS?)\b[^}\s]*\}|(?P<word>[A-Za-z_][A-Za-z0-9_]*))")
 _MAX_NEAR = 60
 """Beyond so many names, or characters of one, no nearest name is looked for: that takes its time."""
 _FREE_TEXT_SLIPS = ("ARGS", "ARGUMENT", "ARGUMENTs", "ARGUEMENTS", "ARGUMETS")

@@ -42,7 +42,10 @@ def value_cut_by_comment(file: PromptFile) -> Iterator[Finding]:
         ---
         Close $ARGUMENTS.
     """
-    text = file.document.text
+    document = file.document
+    text = document.text
+    if document.block is None or "#" not in text[document.block.start : document.block.end]:
+        return
     for entry in _entries(file):
         value = entry.value
         if value.text and value.is_plain and value.span.start >= entry.key_span.end:
@@ -112,7 +115,9 @@ def yaml_feature(file: PromptFile) -> Iterator[Finding]:
         Go somewhere.
     """
     names = {"&": "an anchor", "*": "an alias", "!": "a tag"}
-    text = file.document.text
+    text, block = file.document.text, file.document.block
+    if block is None or not set("&*!<").intersection(text[block.start : block.end]):
+        return
     for entry in _entries(file):
         if entry.key == "<<":
             message = "`<<` is a merge key, which VS Code does not know"
