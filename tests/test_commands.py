@@ -56,7 +56,6 @@ WRONG = [
     "list --library \udcff",
     "list --only-dialect kbb",
     "list -p ../library-broken/prompts/SKILL.md",
-    "lint ../library-broken/prompts/SKILL.md",
     "lint -p x prompts",
     "list --skipped --format json",
     "list --shadowed --skipped zzz",
@@ -189,7 +188,6 @@ def test_lint_with_a_library_sees_its_names_across_plugins(kbp: Kbp, tree: Tree)
 def test_verbose_tells_where_was_looked_what_was_skipped_and_dropped(kbp: Kbp) -> None:
     told = kbp("lint", "-v", ".", cwd=BROKEN).err
     assert "looked in .\n" in told
-    assert "skipped prompts/SKILL.md: an Agent Skill\n" in told
     assert "skipped prompts/rules.md: an instructions file (key globs)\n" in told
     assert "commands/mute.md: dropped allowed-tools (no meaning over MCP)\n" in told
 
@@ -348,10 +346,44 @@ def test_show_of_a_refused_file_says_why(kbp: Kbp) -> None:
 
 
 def test_show_of_what_is_no_prompt_says_what_it_is(kbp: Kbp) -> None:
-    result = kbp("show", "prompts/SKILL.md", cwd=BROKEN)
+    result = kbp("show", "prompts/reviewer.agent.md", cwd=BROKEN)
     assert (result.code, result.out) == (2, "")
-    assert result.err.startswith("error: prompts/SKILL.md is no prompt file: an Agent Skill\n")
-    assert kbp("show", "prompts/SKILL.md", "--dialect", "kb", cwd=BROKEN).code == 0
+    assert result.err.startswith("error: prompts/reviewer.agent.md is no prompt file: an agent file\n")
+    assert kbp("show", "prompts/reviewer.agent.md", "--dialect", "kb", cwd=BROKEN).code == 0
+
+
+SKILL = (
+    "---\nname: deploy\ndescription: Deploy\narguments: [app]\n---\nRead ${CLAUDE_SKILL_DIR}/steps.md, deploy $app.\n"
+)
+
+
+def test_a_skill_is_shown_and_rendered_by_its_path_and_listed_when_asked_for(kbp: Kbp, tree: Tree) -> None:
+    hidden = SKILL.replace("name: deploy", "name: inner\nuser-invocable: false")
+    top = tree(
+        {
+            "kbp.toml": "",
+            "prompts/a.md": PROMPT,
+            ".claude/skills/deploy/SKILL.md": SKILL,
+            ".claude/skills/deploy/steps.md": "Steps.",
+            "skills/inner/SKILL.md": hidden,
+        }
+    )
+    assert kbp("list", "-f", "names", cwd=top).out == "a\n"
+    assert kbp("list", "-f", "names", "--skills", cwd=top).out == "a\ndeploy\n"
+    path = ".claude/skills/deploy/SKILL.md"
+    assert kbp("show", path, cwd=top).out.startswith(f"deploy — Deploy\nfile      {path} (skill: named SKILL.md)\n")
+    text = "Read skill://ops/.claude/skills/deploy/steps.md, deploy api.\n"
+    assert kbp("render", path, "--library", "ops", "api", cwd=top).out == text
+    assert kbp("render", "deploy", "--skills", "--library", "ops", "api", cwd=top).out == text
+    assert kbp("render", path, "api", cwd=top).out == "Read ${CLAUDE_SKILL_DIR}/steps.md, deploy api.\n"
+    assert kbp("lint", cwd=top).err == "Found nothing to report in 3 files.\n"
+    (top / path).write_text(SKILL.replace("name: deploy", "name: Deploy It").replace("description: Deploy", "x-a: b"))
+    found = kbp("lint", "-f", "concise", cwd=top).out.splitlines()
+    assert [line.split("skill-name] ")[1] for line in found] == [
+        "a skill without a description; add `description: …`: what it does, and when to use it",
+        "`name` is `Deploy It`, and the folder is called `deploy`; make them equal",
+        "`Deploy It` is no name of a skill; use lower-case letters, digits and dashes, 64 at most",
+    ]
 
 
 def test_show_of_the_source_is_the_file_to_the_byte(kbp: Kbp, tree: Tree) -> None:

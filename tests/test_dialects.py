@@ -7,6 +7,7 @@ from kbp.dialects.base import Dialect
 from kbp.dialects.claude import DIALECT as CLAUDE
 from kbp.dialects.copilot import DIALECT as COPILOT
 from kbp.dialects.kb import DIALECT as KB
+from kbp.dialects.skill import DIALECT as SKILL
 from kbp.document import read
 from kbp.model import Kind, Template
 
@@ -74,6 +75,14 @@ def test_some_names_say_that_a_file_is_no_prompt(path: str, kind: str | None) ->
     assert other_kind(PurePosixPath(path)) == kind
 
 
+def test_a_skill_is_a_prompt_where_it_is_asked_for() -> None:
+    path = PurePosixPath(".claude/skills/x/skill.md")
+    assert detect(read(b""), path).is_prompt is False
+    found = detect(read(b""), path, skills=True)
+    assert (found.dialect, found.why) == (SKILL, "named SKILL.md")
+    assert kinds(SKILL, "${CLAUDE_SKILL_DIR} $0") == [(Kind.SKILL_FOLDER, "${CLAUDE_SKILL_DIR}"), (Kind.POSITION, "$0")]
+
+
 def test_a_given_dialect_wins_and_overrules_a_name_only_for_a_file_named_outright() -> None:
     document, path = read(b"x"), PurePosixPath("a.agent.md")
     assert detect(document, path, given=CLAUDE, outright=True).dialect is CLAUDE
@@ -82,8 +91,8 @@ def test_a_given_dialect_wins_and_overrules_a_name_only_for_a_file_named_outrigh
 
 
 def test_dialects_are_called_by_their_names_and_aliases() -> None:
-    assert names() == ("auto", "kb", "mcp-kb", "claude", "copilot")
-    assert [dialect_called(word) for word in names()] == [None, KB, KB, CLAUDE, COPILOT]
+    assert names() == ("auto", "kb", "mcp-kb", "claude", "copilot", "skill")
+    assert [dialect_called(word) for word in names()] == [None, KB, KB, CLAUDE, COPILOT, SKILL]
     with pytest.raises(KeyError):
         dialect_called("docx")
 

@@ -20,7 +20,7 @@ def test_lint_of_the_broken_library(kbp: Kbp, golden: Golden, format: str) -> No
     assert result.code == 1
     golden(f"lint.{format}", result.out)
     assert result.err.startswith(
-        "Found 22 errors, 7 warnings and 1 info in 23 files; 13 files refused. "
+        "Found 22 errors, 7 warnings and 1 info in 24 files; 13 files refused. "
         "7 can be fixed with `kbp lint --fix`, 4 more with `--unsafe-fixes`.\n"
     )
 

@@ -111,7 +111,7 @@ def load(
     if stat.S_ISDIR(Path(path).stat().st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     around = Surroundings(Path(root).absolute() if root else None)
-    return files.load(around.place_of(Path(path).absolute()), files.Manner(given, library=library))
+    return files.load(around.place_of(Path(path).absolute()), files.Manner(given, library=library, skills=True))
 
 
 def render(
@@ -142,7 +142,7 @@ def render(
     unknown = values.keys() - {argument.name for argument in loaded.template.arguments}
     if unknown:
         raise renderer.UnknownArguments(tuple(sorted(unknown)))
-    return renderer.render(loaded.template, values, loaded.library)
+    return renderer.render(loaded.template, values, loaded.library, loaded.folder)
 
 
 def lint(
@@ -172,12 +172,12 @@ def lint(
     from kbp.search import Search, find_paths
 
     given = _given(dialect)
-    search = Search()
+    search = Search(skills=True)
     named = [paths] if isinstance(paths, str | PathLike) else list(paths)
     faults = find_paths([str(Path(path)) for path in named], Path(root).absolute() if root else None, search)
     if faults:
         raise NotFound("; ".join(faults))
-    manner = Manner(given, library=library)
+    manner = Manner(given, library=library, skills=True)
     return run.lint(load_all(search, lambda path: manner).files, skipped=search.skipped)
 
 

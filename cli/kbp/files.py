@@ -54,6 +54,7 @@ class Manner:
         given: the dialect that the command line or the settings say.
         is_configured: whether the settings say it of this very path, which then is a prompt whatever it is called.
         library: the library it is served under.
+        skills: whether an Agent Skill is a prompt too.
         extra_keys: keys that the settings allow besides those of the dialect.
         max_file: how many bytes a file may have.
         max_frontmatter: how many characters its frontmatter may have.
@@ -62,6 +63,7 @@ class Manner:
     given: Dialect | None = None
     is_configured: bool = False
     library: str | None = None
+    skills: bool = False
     extra_keys: frozenset[str] = frozenset()
     max_file: int = documents.MAX_FILE
     max_frontmatter: int = documents.MAX_FRONTMATTER
@@ -113,9 +115,29 @@ class PromptFile:
 
     @property
     def name(self) -> str:
-        """The name it is exposed under: the stem, with the library in front when there is one."""
-        own = stem(self.place.path.name)
+        """The name it is exposed under: the stem, or a skill's folder, with the library in front when there is one."""
+        own = self.stem
         return f"{self.library}_{own}" if self.library else own
+
+    @property
+    def stem(self) -> str:
+        """The name that the file gives: its own without the ending, or that of a skill's folder."""
+        if self.dialect is not None and "own folder" in self.dialect.expresses:
+            return self.place.path.parent.name
+        return stem(self.place.path.name)
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether it is a prompt that a person picks: a skill may say that only the model does (`user-invocable`)."""
+        if self.template is None or self.dialect is None or "own folder" not in self.dialect.expresses:
+            return self.template is not None
+        entry = self.document.frontmatter.get("user-invocable")
+        return entry is None or entry.value.boolean is not False
+
+    @property
+    def folder(self) -> str:
+        """The folder that it lies in, below its root, which is what `${CLAUDE_SKILL_DIR}` stands for."""
+        return self.place.relative.parent.as_posix()
 
     @cached_property
     def prompt(self) -> Prompt | None:
@@ -172,7 +194,14 @@ def reread(file: PromptFile, text: str) -> PromptFile:
 
 def _understand(document: Document, place: Place, manner: Manner) -> PromptFile:
     outright = place.outright or manner.is_configured
-    detection = detect(document, place.relative, given=manner.given, outright=outright, declared=place.declared)
+    detection = detect(
+        document,
+        place.relative,
+        given=manner.given,
+        outright=outright,
+        declared=place.declared,
+        skills=manner.skills,
+    )
     if manner.is_configured and detection.signal == "given":
         detection = replace(detection, why="the settings give it")
     if not detection.is_prompt:

@@ -41,7 +41,7 @@ class Library:
         return tuple(sorted(self._prompts(lost), key=lambda file: (file.name, file.path)))
 
     def _prompts(self, lost: set[int]) -> Iterator[PromptFile]:
-        return (file for file in self.files if file.template is not None and id(file) not in lost)
+        return (file for file in self.files if file.is_offered and id(file) not in lost)
 
     def collisions(self) -> list[tuple[PromptFile, PromptFile]]:
         """The prompts whose name is taken within their plugin, root or library, each with the one that serves it."""
@@ -71,7 +71,7 @@ class Library:
         file = self.find(name)
         if file.template is None:
             raise NotFound(f"{name} is refused")
-        return renderer.render(file.template, arguments, file.library)
+        return renderer.render(file.template, arguments, file.library, file.folder)
 
     def find(self, name: str) -> PromptFile:
         """The file of the prompt that is exposed as `name`, else of the only one with that stem.
@@ -109,7 +109,7 @@ def _exposed_name(file: PromptFile) -> str:
 
 
 def _stem(file: PromptFile) -> str:
-    return file.name.removeprefix(f"{file.library}_") if file.library else file.name
+    return file.stem
 
 
 def _rank(file: PromptFile) -> tuple[int, Path]:

@@ -18,6 +18,7 @@ class Kind(Enum):
     POSITION = "position"
     FREE_TEXT = "free text"
     PLUGIN_ROOT = "plugin root"
+    SKILL_FOLDER = "skill folder"
     CLIENT = "client"
     SHELL = "shell"
     ESCAPED = "escaped"

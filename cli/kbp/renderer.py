@@ -56,13 +56,16 @@ class Piece:
     placeholder: Placeholder | None = None
 
 
-def fill(template: Template, values: Mapping[str, str | None], library: str | None = None) -> tuple[Piece, ...]:
+def fill(
+    template: Template, values: Mapping[str, str | None], library: str | None = None, folder: str = ""
+) -> tuple[Piece, ...]:
     """The body filled, piece by piece. An empty or None value counts as not given, an unknown name is ignored.
 
     Args:
         template: what to fill.
         values: a text for each argument name.
         library: the library it is served under, for `${CLAUDE_PLUGIN_ROOT}`.
+        folder: the folder of a skill below its root, for `${CLAUDE_SKILL_DIR}`.
 
     Raises:
         MissingArguments: a required argument has no value.
@@ -72,12 +75,14 @@ def fill(template: Template, values: Mapping[str, str | None], library: str | No
     missing = tuple(argument for argument in template.arguments if argument.required and argument.name not in given)
     if missing:
         raise MissingArguments(missing)
-    return _Filling(template, given, library).pieces()
+    return _Filling(template, given, library, folder).pieces()
 
 
-def render(template: Template, values: Mapping[str, str | None], library: str | None = None) -> tuple[Message, ...]:
+def render(
+    template: Template, values: Mapping[str, str | None], library: str | None = None, folder: str = ""
+) -> tuple[Message, ...]:
     """The messages of the prompt: one of the user's, one text. Arguments and errors are those of `fill`."""
-    return messages(fill(template, values, library))
+    return messages(fill(template, values, library, folder))
 
 
 def messages(pieces: Iterable[Piece]) -> tuple[Message, ...]:
@@ -86,10 +91,11 @@ def messages(pieces: Iterable[Piece]) -> tuple[Message, ...]:
 
 
 class _Filling:
-    def __init__(self, template: Template, given: Mapping[str, str], library: str | None) -> None:
+    def __init__(self, template: Template, given: Mapping[str, str], library: str | None, folder: str) -> None:
         self.template = template
         self.given = given
         self.library = library
+        self.folder = folder
         self.defaults = {argument.name: argument.default for argument in template.arguments}
         self.free_text = given.get(template.free_text or "", "")
 
@@ -115,6 +121,8 @@ class _Filling:
                 return self.position(placeholder, placeholder.index or 0)
             case Kind.PLUGIN_ROOT if self.library is not None:
                 return Piece(f"skill://{self.library}", "plugin root", placeholder)
+            case Kind.SKILL_FOLDER if self.library is not None:
+                return Piece(f"skill://{self.library}/{self.folder}", "plugin root", placeholder)
             case Kind.ESCAPED:
                 return Piece(placeholder.raw[1:], "unescaped", placeholder)
             case _:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from kbp import settings
+from kbp.dialects import skill
 from kbp.dialects.copilot import SUFFIX
 from kbp.display import said_of
 from kbp.files import Place, Roots, shown
@@ -15,6 +16,7 @@ from kbp.manifests import MANIFEST_PATH, Declared, ManifestFault, marketplace_pl
 from kbp.patterns import Patterns, compiled
 from kbp.walk import DANGLING_LINK, Skipped, Walk, link_fault
 
+_SKILLS = ((".claude", "skills"), (".github", "skills"), (".agents", "skills"))
 PROMPT_FOLDERS = frozenset({"prompts", "commands"})
 _MAX_SUGGESTIONS = 20
 
@@ -24,7 +26,7 @@ class Search:
     """What was found so far: places of prompt files in order, paths passed over with a reason, notes for a person.
 
     `level` is that of the places added next: a search that goes on in a weaker source raises it. What is `excluded` is
-    left out where folders are walked.
+    left out where folders are walked; `skills` says whether Agent Skills are looked for too.
     """
 
     places: list[Place] = field(default_factory=list)
@@ -33,6 +35,7 @@ class Search:
     looked_in: list[Path] = field(default_factory=list)
     level: int = 0
     excluded: Patterns | None = None
+    skills: bool = False
     _seen: dict[object, int] = field(default_factory=dict)
     _links: dict[Path, Path] = field(default_factory=dict)
 
@@ -85,9 +88,11 @@ def _lost(declared: Declared | None) -> list[Skipped]:
     return [Skipped(declared.source, reason, rule=MANIFEST_PATH, written=text) for text, reason in declared.lost]
 
 
-def follows_convention(path: PurePosixPath) -> bool:
-    """Whether a path below a project or plugin is where prompts are kept by convention."""
+def follows_convention(path: PurePosixPath, *, skills: bool = False) -> bool:
+    """Whether a path below a project or plugin is where prompts, or `skills` too, are kept by convention."""
     parts = path.parts
+    if skills and skill.FILE.fullmatch(path.name) and (parts[0] == "skills" or parts[:2] in _SKILLS):
+        return True
     if len(parts) < 2 or path.suffix != ".md":
         return False
     if parts[:2] == (".github", "prompts"):
@@ -118,16 +123,13 @@ class Surroundings:
 
     def unit_of(self, path: Path, root: Path) -> Path:
         """The innermost plugin folder below the root that the file at `path` lies in; the root when it lies in none."""
+        marketplaces = self._marketplaces(path.parent)
         for folder in path.parents:
             if folder == root:
                 break
-            if self.is_plugin(folder):
+            if self._has_manifest(folder) or any(folder in entries for entries in marketplaces):
                 return folder
         return root
-
-    def is_plugin(self, folder: Path) -> bool:
-        """Whether a folder is a plugin: it has a manifest, or a marketplace above names it."""
-        return self._has_manifest(folder) or any(folder in entries for entries in self._marketplaces(folder))
 
     def declared(self, unit: Path) -> Declared | None:
         """The commands that a plugin or project declares: by marketplaces above it, else by its own manifest.
@@ -200,14 +202,16 @@ def find_in_project(root: Path, search: Search, *, given_root: Path | None = Non
 def _add_served(place: Place, declared: Declared | None, search: Search, given_root: Path | None = None) -> None:
     """Take a file of a plugin or project if it is declared, or lies where the conventions have it when nothing is."""
     is_declared = declared is not None and declared.holds(place.relative)
-    if is_declared or (declared is None and follows_convention(place.relative)):
+    is_conventional = declared is None and follows_convention(place.relative)
+    if is_declared or is_conventional or (search.skills and follows_convention(place.relative, skills=True)):
         search.add(Place(place.path, given_root or place.root, place.root, declared=is_declared))
 
 
 def find_beside(folder: Path, search: Search) -> None:
     """The prompts in the conventional folders of a folder that is no project: nothing else of it is walked."""
     search.looked_in.append(folder)
-    for name in ("prompts", ".github/prompts", "commands", ".claude/commands"):
+    skills = ("skills", *map("/".join, _SKILLS)) if search.skills else ()
+    for name in ("prompts", ".github/prompts", "commands", ".claude/commands", *skills):
         if os.path.isdir(folder / name):
             fault = link_fault(str(folder / name), folder)
             if fault:
@@ -217,7 +221,7 @@ def find_beside(folder: Path, search: Search) -> None:
             search.pass_over(walk, folder)
             for path in walk.files:
                 place = Place(path, folder)
-                if follows_convention(place.relative):
+                if follows_convention(place.relative, skills=search.skills):
                     search.add(place)
 
 
@@ -232,7 +236,7 @@ def find_in_folder(folder: Path, given_root: Path | None, search: Search) -> Non
     around = Surroundings(given_root)
     places = [around.place_of(path, named=folder) for path in walk.files if path.suffix == ".md"]
     search.skipped += around.skipped
-    wanted = [place for place in places if whole or place.declared or _looks_like_prompt(place.path, folder)]
+    wanted = [place for place in places if whole or place.declared or _looks_like_prompt(place.path, folder, search)]
     if places and not wanted:
         search.notes.append(f"no prompts or commands folder in {shown(folder)}: every .md file below it is taken")
         wanted = places
@@ -247,7 +251,9 @@ def _parts_below(folder: Path, root: Path | None) -> tuple[str, ...]:
     return folder.relative_to(root).parts
 
 
-def _looks_like_prompt(path: Path, folder: Path) -> bool:
+def _looks_like_prompt(path: Path, folder: Path, search: Search) -> bool:
+    if search.skills and skill.FILE.fullmatch(path.name):
+        return True
     return path.name.endswith(SUFFIX) or bool(PROMPT_FOLDERS.intersection(path.relative_to(folder).parts[:-1]))
 
 

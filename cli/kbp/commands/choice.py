@@ -43,7 +43,8 @@ def _by_path(name: str, sources: Sources, console: Console) -> PromptFile:
     if os.path.isdir(name):
         raise Stop(f"'{name}' is a folder: name one of its files, or look in it with -p {name}")
     try:
-        return sources.load(sources.find_named([name], console.configuration), console.configuration).files[0]
+        search = sources.find_named([name], console.configuration, skills=True)
+        return sources.load(search, console.configuration, skills=True).files[0]
     except Stop as stop:
         near = sources.everywhere(console.configuration).nearest(name.strip("/").removesuffix(".md"))
         help = [f"  did you mean the prompt {near[0]}?"] if near else []

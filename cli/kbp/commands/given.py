@@ -75,7 +75,7 @@ def filled(file: PromptFile, template: Template, values: Values, command: Sequen
         Stop: something is wrong with the values, or some are missing: all of it is one error.
     """
     try:
-        pieces = renderer.fill(template, values.given, file.library)
+        pieces = renderer.fill(template, values.given, file.library, file.folder)
     except MissingArguments as error:
         missing = tuple(argument for argument in error.arguments if argument.name not in values.attempted)
         if missing:

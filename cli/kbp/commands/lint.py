@@ -15,7 +15,6 @@ from kbp.commands.console import DONE, TO_REPORT, Console, Stop, collecting, wri
 from kbp.commands.linting import FORMATS, Choosing, Fixing, Narrowing, Reporting
 from kbp.commands.options import STDIN, Reading, nothing_found, tell_files, tell_search
 from kbp.diagnostics import Report, Severity
-from kbp.dialects import SKILL
 from kbp.display import counted, safe_line, said_of
 from kbp.files import PromptFile, read_bytes, shown
 from kbp.library import Library
@@ -67,7 +66,7 @@ def lint(
     tell_search(found.search, console, reported)
     tell_files(found.files, console)
     chosen = _narrowed(found.files, narrowing)
-    if not any(file.is_prompt or (file.place.outright and file.detection.why != SKILL) for file in chosen):
+    if not any(file.is_prompt or file.place.outright for file in chosen):
         if not (narrowing.allow_empty or narrowing.changes_only):
             raise nothing_found(found, "kbp lint PATH")
         console.hint("no prompt files to look at")
@@ -101,15 +100,15 @@ def _find(reading: Reading, paths: list[str], narrowing: Narrowing, console: Con
     configuration = console.configuration
     if paths:
         stdin = reading.from_stdin(console) if STDIN in paths else None
-        search = reading.find_named(paths, configuration)
+        search = reading.find_named(paths, configuration, skills=True)
     else:
-        stdin, search = None, Search(excluded=configuration.excluded)
+        stdin, search = None, Search(excluded=configuration.excluded, skills=True)
         reading.find_configured(search, configuration)
         reading.find_project(search)
     if narrowing.force_exclude:
         excluded = configuration.excluded
         search.places = [place for place in search.places if not is_ignored(place.path, place.root, excluded)]
-    return reading.load(search, configuration, stdin)
+    return reading.load(search, configuration, stdin, skills=True)
 
 
 def _narrowed(files: Sequence[PromptFile], narrowing: Narrowing) -> list[PromptFile]:

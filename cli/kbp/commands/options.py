@@ -113,15 +113,17 @@ class Reading:
             return None
         return Path(os.path.abspath(self.root))  # noqa: PTH100 (resolve() would follow links)
 
-    def load(self, search: Search, configuration: Configuration, stdin: PromptFile | None = None) -> Library:
-        """The files that a search found, and the one on stdin when there is one."""
-        found = load_all(search, lambda path: self.manner(path, configuration))
+    def load(
+        self, search: Search, configuration: Configuration, stdin: PromptFile | None = None, *, skills: bool = False
+    ) -> Library:
+        """The files that a search found, and the one on stdin when there is one; `skills` are prompts only if asked."""
+        found = load_all(search, lambda path: self.manner(path, configuration, skills=skills))
         if stdin is None:
             return found
         others = (file for file in found.files if file.place.path != stdin.place.path)  # stdin stands for its file
         return Library((*others, stdin), search)
 
-    def manner(self, path: Path, configuration: Configuration) -> Manner:
+    def manner(self, path: Path, configuration: Configuration, *, skills: bool) -> Manner:
         """How the file at a path is read: as the options say, else the settings."""
         configured = next((word for patterns, word in configuration.dialects if patterns.hold(str(path))), None)
         is_configured = self.given is None and configured is not None
@@ -129,6 +131,7 @@ class Reading:
             dialects.dialect_called(configured) if is_configured and configured else self.given,
             is_configured,
             self.library,
+            skills,
             frozenset(configuration.value("lint.extra-keys")),
             configuration.value("max-file"),
             configuration.value("max-frontmatter"),
@@ -138,16 +141,16 @@ class Reading:
         """The prompt file on stdin."""
         path = Path.cwd() / (self.stdin_filename or STDIN)
         place = Surroundings(self.given_root).place_of(path)
-        manner = self.manner(path, console.configuration)
+        manner = self.manner(path, console.configuration, skills=True)
         return read(console.read_stdin(manner.max_file + 1), place, manner)
 
-    def find_named(self, paths: Iterable[str], configuration: Configuration) -> Search:
+    def find_named(self, paths: Iterable[str], configuration: Configuration, *, skills: bool) -> Search:
         """The prompt files that paths name.
 
         Raises:
             Stop: a path names nothing.
         """
-        search = Search(excluded=configuration.excluded)
+        search = Search(excluded=configuration.excluded, skills=skills)
         faults = find_paths([path for path in paths if path != STDIN], self.given_root, search)
         if faults:
             raise Stop(faults)
@@ -187,6 +190,9 @@ class Sources(Reading):
             help="A file, folder or glob to look in, and nowhere else. Repeatable. (KBP_PATH has more, without it.)",
         ),
     ] = None
+    skills: Annotated[bool, typer.Option("--skills", help="Agent Skills that a person may invoke are prompts too.")] = (
+        False
+    )
     project_only: Annotated[bool, typer.Option("--project-only", help="Leave out the user's own folders.")] = False
 
     def find(self, console: Console) -> Library:
@@ -198,7 +204,8 @@ class Sources(Reading):
         if self.path:
             stdin = self.from_stdin(console) if STDIN in self.path else None
             configuration = console.configuration
-            found = self.load(self.find_named(self.path, configuration), configuration, stdin)
+            search = self.find_named(self.path, configuration, skills=self.skills)
+            found = self.load(search, configuration, stdin, skills=self.skills)
         else:
             found = self.everywhere(console.configuration, console)
         tell_search(found.search, console)
@@ -214,7 +221,7 @@ class Sources(Reading):
         Raises:
             Stop: a path of the settings names nothing.
         """
-        search = Search(level=1, excluded=configuration.excluded)
+        search = Search(level=1, excluded=configuration.excluded, skills=self.skills)
         for fault in find_paths(settings.extra_paths(), self.given_root, search):
             if console is not None:
                 console.warn(f"KBP_PATH: {fault}")
@@ -225,7 +232,7 @@ class Sources(Reading):
         search.level = 4
         if not self.project_only:
             find_in_user_folders(search)
-        return self.load(search, configuration)
+        return self.load(search, configuration, skills=self.skills)
 
 
 def _is_library(name: str) -> bool:

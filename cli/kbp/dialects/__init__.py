@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
-from kbp.dialects import claude, copilot, kb
+from kbp.dialects import claude, copilot, kb, skill
 from kbp.dialects.base import Dialect
 from kbp.document import Document
 from kbp.text import Problem
 
-DIALECTS = {dialect.name: dialect for dialect in (kb.DIALECT, claude.DIALECT, copilot.DIALECT)}
+DIALECTS = {dialect.name: dialect for dialect in (kb.DIALECT, claude.DIALECT, copilot.DIALECT, skill.DIALECT)}
 
 # Whom a path and the keys are put to first, and whom the body is.
-_BY_NAME_AND_KEYS = (copilot.DIALECT, claude.DIALECT, kb.DIALECT)
+_BY_NAME_AND_KEYS = (skill.DIALECT, copilot.DIALECT, claude.DIALECT, kb.DIALECT)
 _BY_BODY = (kb.DIALECT, copilot.DIALECT, claude.DIALECT)
 _FALLBACK = kb.DIALECT
 
 SKILL = "an Agent Skill"
 _OTHER_KINDS = (
-    (re.compile(r"(?i)SKILL\.md"), SKILL),
+    (skill.FILE, SKILL),
     (re.compile(r".*\.agent\.md"), "an agent file"),
     (re.compile(r".*\.chatmode\.md"), "a chat mode"),
     (re.compile(r".*\.instructions\.md|copilot-instructions\.md"), "an instructions file"),
@@ -84,6 +84,7 @@ def detect(
     given: Dialect | None = None,
     outright: bool = False,
     declared: bool = False,
+    skills: bool = False,
 ) -> Detection:
     """Which dialect the document at `path` (relative to its root) is in: the strongest signal decides.
 
@@ -93,9 +94,10 @@ def detect(
         given: the dialect that configuration or the command line says.
         outright: whether `given` was said of this very file, which then is a prompt whatever it is called.
         declared: whether a plugin manifest or a marketplace declares it a command.
+        skills: whether an Agent Skill is a prompt too.
     """
     kind = other_kind(path)
-    if kind and not (given and outright):
+    if kind and not (given and outright) and not (kind == SKILL and skills):
         return Detection(None, kind, is_prompt=False)
     if given:
         return Detection(given, "the dialect was given", signal="given")

@@ -23,6 +23,7 @@ Ability = Literal[
     "title",
     "checked placeholders",
     "inputs",
+    "own folder",
 ]
 
 
@@ -40,6 +41,9 @@ class Parsed:
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """One spelling of prompt files.
+
+    Its abilities are what a prompt in it can have; one with an `own folder` is called like that, and its `name` and
+    `description` keys are required.
 
     Attributes:
         name: the word for it in options and output.

@@ -171,6 +171,7 @@ _MEANINGS: dict[Kind, Meaning] = {
     Kind.POSITION: "argument",
     Kind.FREE_TEXT: "argument",
     Kind.PLUGIN_ROOT: "resolved",
+    Kind.SKILL_FOLDER: "resolved",
     Kind.CLIENT: "kept",
     Kind.SHELL: "kept",
     Kind.ESCAPED: "faint",

@@ -78,6 +78,7 @@ RULES: dict[str, Rule] = {
         catalogue.dangling_link,
         mcp.free_text_over_mcp,
         catalogue.manifest_path,
+        catalogue.skill_name,
         known.dialect_mixed,
         safety.hidden_text,
         safety.secret,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kbp.diagnostics import Finding, Severity
 from kbp.dialects import SKILL
-from kbp.files import PromptFile, stem
+from kbp.files import PromptFile
 from kbp.library import colliding
 from kbp.linter.rules.base import found_in_reading, found_in_search, rule, rule_across, rule_of_others
 from kbp.search import PROMPT_FOLDERS
@@ -90,9 +90,9 @@ def unusable_name(file: PromptFile) -> Iterator[Finding]:
         ---
         Go to ${input:place}.
     """
-    name = stem(file.place.path.name)
+    name = file.stem
     odd = sorted(set(re.sub(r"[\w.-]", "", name)))
-    if odd and file.template is not None:
+    if odd and file.template is not None and not has_own_folder(file):  # a `skill-name`
         signs = (
             "white space"
             if all(sign.isspace() for sign in odd)
@@ -101,6 +101,60 @@ def unusable_name(file: PromptFile) -> Iterator[Finding]:
         message = f"the name `{name}` holds {signs}, which not every client can type"
         first = file.document.lines.span(1)
         yield Finding(first, message, "use letters, digits, `_`, `-` and `.`")
+
+
+_SKILL_NAME = re.compile(r"[a-z0-9-]{1,64}")
+_MAX_DESCRIPTION = 1024
+
+
+def has_own_folder(file: PromptFile) -> bool:
+    """Whether the file is called like its folder, as a skill is."""
+    return file.dialect is not None and "own folder" in file.dialect.expresses
+
+
+@rule(Severity.ERROR, needs="own folder")
+def skill_name(file: PromptFile) -> Iterator[Finding]:
+    """A skill is called like its folder, and has a description.
+
+    Its `name` is lower-case letters, digits and dashes, 64 at most, and that of its folder; its `description` has at
+    most 1,024 characters. The clients that read skills skip one without them.
+
+    Bad `.claude/skills/deploy/SKILL.md`:
+
+        ---
+        name: rollout
+        description: Deploy a service
+        ---
+        Deploy $ARGUMENTS.
+
+    Good `.claude/skills/deploy/SKILL.md`:
+
+        ---
+        name: deploy
+        description: Deploy a service
+        ---
+        Deploy $ARGUMENTS.
+    """
+    if file.template is None:
+        return
+    document, folder = file.document, file.stem
+    entry = document.frontmatter.get("name")
+    name = entry.value.text if entry else None
+    place = entry.key_span if entry else document.lines.span(1)
+    if name is None:
+        yield Finding(place, "a skill without a `name`", f"add `name: {folder}`")
+    elif name != folder:
+        yield Finding(place, f"`name` is `{name}`, and the folder is called `{folder}`", "make them equal")
+    if name is not None and not _SKILL_NAME.fullmatch(name):
+        yield Finding(place, f"`{name}` is no name of a skill", "use lower-case letters, digits and dashes, 64 at most")
+    description = file.template.description
+    entry = document.frontmatter.get("description")
+    place = entry.key_span if entry else document.lines.span(1)
+    if description is None:
+        yield Finding(place, "a skill without a description", "add `description: …`: what it does, and when to use it")
+    elif len(description) > _MAX_DESCRIPTION:
+        message = f"a description of {len(description)} characters"
+        yield Finding(place, message, f"shorten it to {_MAX_DESCRIPTION}")
 
 
 DOCUMENTS = frozenset({"README", "Readme", "readme", "CHANGELOG", "LICENSE", "CLAUDE", "AGENTS"})

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from kbp.diagnostics import Finding, Severity
 from kbp.dialects.base import quoting
-from kbp.files import PromptFile, stem
+from kbp.files import PromptFile
 from kbp.frontmatter import quoted
 from kbp.linter.rules.base import found_in_reading, rule, rule_across
-from kbp.linter.rules.catalogue import is_document
+from kbp.linter.rules.catalogue import has_own_folder, is_document
 from kbp.linter.rules.frontmatter import misplaced_block
 from kbp.linter.rules.text import is_pointer
 from kbp.text import Span
@@ -70,7 +70,7 @@ def missing_description(file: PromptFile) -> Iterator[Finding]:
         Read $ARGUMENTS quietly.
     """
     document = file.document
-    if file.template is None or file.template.description is not None:
+    if file.template is None or file.template.description is not None or has_own_folder(file):  # a `skill-name`
         return
     if misplaced_block(file) or is_pointer(file) or is_document(file):  # one fault, one finding
         return
@@ -141,11 +141,11 @@ def name_differs(files: Sequence[PromptFile]) -> Iterator[tuple[PromptFile, Find
     by_name: dict[tuple[Path, str], list[PromptFile]] = {}
     for file in files:
         entry = file.document.frontmatter.get("name")
-        if entry is not None and entry.value.text:
+        if entry is not None and entry.value.text and not has_own_folder(file):
             by_name.setdefault((file.place.unit or file.place.root, entry.value.text), []).append(file)
     for (_, name), alike in by_name.items():
         for file in alike:
-            key, own = file.document.frontmatter["name"].key_span, stem(file.place.path.name)
+            key, own = file.document.frontmatter["name"].key_span, file.stem
             if len(alike) > 1:
                 others = ", ".join(other.path for other in alike if other is not file)
                 message = f"`name` is `{name}` here and in {others}: VS Code shows two prompts of one name"
