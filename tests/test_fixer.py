@@ -108,7 +108,9 @@ def test_the_files_of_the_tests_keep_what_they_say(unsafe: bool) -> None:
         check(file, unsafe=unsafe)
 
 
+NESTED = "---\nhooks:\n- a: >\n    x # kbp: ignore[secret]\n    y\n- 'b # kbp: ignore[secret]'\n---\n"
 KEPT = [
+    (NESTED, NESTED),
     # a file and the same with its safe fixes: quotes, comments, order and line ends of the rest stay
     (
         "---\r\n# top\r\nz: 'a'   # c\r\nargument-hint: [a] [b]\r\na:   b\r\n---\r\nx",
@@ -124,6 +126,7 @@ KEPT = [
     ),
     ("---\na: x\na: x\nb: 1\n---\n", "---\na: x\nb: 1\n---\n"),
     ("---\na: x # one\na: x # two\n---\n", "---\na: x # one\na: x # two\n---\n"),
+    ("---\na: x\na: y\na: x\n---\n", "---\na: x\na: y\na: x\n---\n"),
     ("---\na: x\na: 'x'\n---\n", "---\na: x\na: 'x'\n---\n"),
     ("---\na: b: c\ntools: [x\n---\n", "---\na: b: c\ntools: [x\n---\n"),  # would not read all the same
     ("---\ndeep:\n\t- x\n\t- y\n---\n", "---\ndeep:\n  - x\n  - y\n---\n"),
@@ -138,6 +141,19 @@ def test_all_but_the_faulty_characters_stay_as_they_are(text: str, expected: str
     path = "prompts/a.prompt.md" if "mode" in text else "commands/a.md"
     file = read(text.encode(), Place(Path("/r") / path, Path("/r")))
     assert fix(file, CHOICE).after.document.text == expected
+
+
+def test_a_fix_that_makes_an_error_of_a_warning_is_not_kept() -> None:
+    text = "---\nargument_hint: a\nargumenthint: b\n---\nGo $0.\n"
+    fixed = fix(read(text.encode(), Place(Path("/r/commands/a.md"), Path("/r"))), CHOICE, unsafe=True)
+    assert fixed.after.document.text == text.replace("argument_hint", "argument-hint")
+
+
+def test_fixes_that_are_not_kept_do_not_keep_others_from_being_tried() -> None:
+    bad = "".join(f"Go ${{input:x y{n}|c}}\n" for n in range(150))
+    text = f"---\ndescription: d\n---\n{bad}Go ${{input:good|c}}\n"
+    fixed = fix(read(text.encode(), Place(Path("/r/a.prompt.md"), Path("/r"))), CHOICE)
+    assert fixed.after.document.text == text.replace("good|", "good:")
 
 
 def test_a_file_that_is_not_utf8_is_left_alone() -> None:

@@ -20,6 +20,11 @@ CASES = [
     ("description: d # kbp: ignore[no-such-rule]", ["unused-suppression"]),
     ("description: d\nhooks: # kbp: ignore[early-frontmatter-end]\n  a: b\n  c: x --- y", []),
     ("description: d # kbp: ignore[]", ["unused-suppression"]),
+    ("description: d # kbp: ignore", ["unused-suppression"]),
+    ("description: d # kbp: ignored", []),
+    ("description: d #kbp:ignore[yaml-feature]", ["unused-suppression"]),
+    ('description: d\nhooks:\n- a: >\n    x # kbp: ignore[secret]\n    y\n- "b # kbp: ignore[secret]"', []),
+    ("description: d\nhooks: [a,\n  'b # kbp: ignore[secret]']", []),
     ('description: "d # kbp: ignore[list-hint]"\nargument-hint: x', []),
     ("description: |\n  # kbp: ignore[list-hint]\nargument-hint: x", []),
     ("# kbp: ignore[unquoted-hint]\ndescription: d\nargument-hint: [x] [y]", []),
@@ -43,3 +48,19 @@ def test_a_comment_in_the_body_is_text(tree: Tree) -> None:
 def test_a_suppression_of_a_rule_that_is_not_run_is_not_judged(tree: Tree) -> None:
     file = kbp.load(tree({"commands/a.md": "---\ndescription: d # kbp: ignore[list-hint]\n---\n"}) / "commands/a.md")
     assert lint([file], Choice((RULES["unused-suppression"],))).diagnostics == ()
+
+
+def test_a_rule_that_there_is_not_is_told_and_its_comment_left(tree: Tree) -> None:
+    file = kbp.load(
+        tree({"commands/a.md": "---\ndescription: d # kbp: ignore[list-hints]\n---\nGo $0.\n"}) / "commands/a.md"
+    )
+    (diagnostic,) = lint([file]).diagnostics
+    assert (diagnostic.message, diagnostic.help) == ("there is no rule `list-hints`", "did you mean `list-hint`?")
+    assert diagnostic.fix is None
+
+
+def test_a_collision_with_a_file_that_is_not_there_is_not_judged(tree: Tree) -> None:
+    text = "---\n# kbp: ignore[name-collision]\ndescription: d\n---\nGo $0.\n"
+    top = tree({"kbp.toml": "", "commands/a/x.md": text, "commands/b/x.md": text})
+    assert kbp.lint(top).diagnostics == ()
+    assert kbp.lint(top / "commands/a/x.md").diagnostics == ()

@@ -3,11 +3,11 @@
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from kbp import __version__
 from kbp.configuration import Configuration
 from kbp.diagnostics import Severity
-from kbp.files import PromptFile
 from kbp.linter.rules import RULES
 from kbp.linter.rules.base import Rule
 from kbp.patterns import Patterns
@@ -37,10 +37,9 @@ class Choice:
         """How bad a finding of the rule is, which may have a severity of its own."""
         return self.severities.get(rule.name) or own or rule.severity
 
-    def ignored(self, file: PromptFile) -> frozenset[str]:
-        """The rules whose findings in the file are not said."""
-        path = str(file.place.path)
-        return frozenset(name for patterns, rules in self.per_file if patterns.hold(path) for name in rules)
+    def ignored(self, path: Path) -> frozenset[str]:
+        """The rules whose findings in the file at the path are not said."""
+        return frozenset(name for patterns, rules in self.per_file if patterns.hold(str(path)) for name in rules)
 
 
 def choose(
@@ -53,26 +52,26 @@ def choose(
 ) -> Choice:
     """The choice that the settings and the command line make; what is no rule is put to the faults.
 
-    A selection on the command line replaces that of the settings, the rest adds to it.
+    The command line wins: a selection on it replaces that of the settings, and what it names is run, ignored or not.
     """
     where = f"{configuration.path}: " if configuration.path else ""
-    wanted = _rules(select, "--select", faults) or _rules(
-        configuration.value("lint.select"), f"{where}lint.select", faults
-    )
-    names = set(wanted) or {rule.name for rule in RULES.values() if rule.is_default}
+    default = {rule.name for rule in RULES.values() if rule.is_default}
+    names = set(_rules(configuration.value("lint.select"), f"{where}lint.select", faults)) or default
     names |= set(_rules(configuration.value("lint.extend-select"), f"{where}lint.extend-select", faults))
-    names |= set(_rules(extend_select, "--extend-select", faults))
     severities = _severities(configuration.value("lint.severity"), f"{where}lint.severity", faults)
     off = {name for name, severity in severities.items() if severity is None}
-    off |= set(_rules(configuration.value("lint.ignore"), f"{where}lint.ignore", faults))
-    off |= set(_rules(ignore, "--ignore", faults))
+    names -= off | set(_rules(configuration.value("lint.ignore"), f"{where}lint.ignore", faults))
+    if select:
+        names = set(_rules(select, "--select", faults))
+    names |= set(_rules(extend_select, "--extend-select", faults))
+    names -= set(_rules(ignore, "--ignore", faults))
     for _, rules in configuration.per_file_ignores:
         _rules(rules, f"{where}lint.per-file-ignores", faults)
     per_file = tuple(
         (patterns, tuple(RULES) if ALL in rules else rules) for patterns, rules in configuration.per_file_ignores
     )
     return Choice(
-        tuple(rule for rule in RULES.values() if rule.name in names - off),
+        tuple(rule for rule in RULES.values() if rule.name in names),
         {**_fresh(RULES.values(), __version__), **{name: each for name, each in severities.items() if each}},
         per_file,
     )
@@ -81,6 +80,8 @@ def choose(
 def _rules(words: Sequence[str], where: str, faults: list[str]) -> list[str]:
     """The rules that are named, one after the other or parted by commas."""
     names = [name.strip() for word in words for name in word.split(",") if name.strip()]
+    if words and not names:
+        faults.append(f"{where}: no rule is named")
     faults += [_unknown(name, where) for name in names if name not in RULES and name != ALL]
     return list(RULES) if ALL in names else [name for name in names if name in RULES]
 

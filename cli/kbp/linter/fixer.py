@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kbp.diagnostics import Diagnostic
+from kbp.diagnostics import Diagnostic, Severity
 from kbp.files import PromptFile, reread
 from kbp.linter.choice import Choice
 from kbp.linter.run import lint
@@ -13,6 +13,7 @@ from kbp.text import Edit, Span
 
 _MAX_PASSES = 100
 _MAX_ALONE = 100
+_MAX_FAILED = 300
 
 
 @dataclass(frozen=True)
@@ -45,16 +46,18 @@ class _Fixing:
         for _ in range(_MAX_PASSES if self.file.document.is_exact else 0):
             found = self._found()
             wanted = [each for each in found if self._is_wanted(each)]
-            if not wanted or not any(self._apply(group, found) for group in self._groups(wanted)):
+            failed = len(self.failed)
+            is_kept = wanted and any(self._apply(group, found) for group in self._groups(wanted))
+            if not is_kept and (len(self.failed) == failed or len(self.failed) >= _MAX_FAILED):
                 break
         return Fixed(self.before, self.file, self.counts)
 
     def _found(self) -> tuple[Diagnostic, ...]:
-        return lint([self.file], self.choice).diagnostics
+        return lint([self.file], self.choice, reveal=True).diagnostics
 
     def _is_wanted(self, diagnostic: Diagnostic) -> bool:
         fix = diagnostic.fix
-        return fix is not None and (fix.is_safe or self.unsafe) and self._key(diagnostic) not in self.failed
+        return fix is not None and (fix.is_safe or self.unsafe) and _key(diagnostic) not in self.failed
 
     def _groups(self, wanted: Sequence[Diagnostic]) -> Iterable[list[Diagnostic]]:
         """What to try together, until something is kept: all of it, what keeps the file from reading, each alone."""
@@ -76,7 +79,7 @@ class _Fixing:
             self.counts.update(diagnostic.rule for diagnostic in group)
             return True
         if len(group) == 1:
-            self.failed.add(self._key(group[0]))
+            self.failed.add(_key(group[0]))
         return False
 
     def _is_better(self, after: PromptFile, group: Sequence[Diagnostic], found: Sequence[Diagnostic]) -> bool:
@@ -85,13 +88,20 @@ class _Fixing:
             return False
         if before.dialect is not None and after.dialect is not before.dialect:
             return False
-        had = Counter(diagnostic.rule for diagnostic in found)
-        has = Counter(diagnostic.rule for diagnostic in lint([after], self.choice).diagnostics)
+        left = lint([after], self.choice, reveal=True).diagnostics
+        had, has = (Counter(diagnostic.rule for diagnostic in each) for each in (found, left))
+        if not before.document.problems and _errors(left) > _errors(found):
+            return False
         return all(has[rule] <= had[rule] - count for rule, count in Counter(each.rule for each in group).items())
 
-    def _key(self, diagnostic: Diagnostic) -> tuple[str, int]:
-        """What tells a finding apart from one pass to the next: how far from the end of the text it stands."""
-        return diagnostic.rule, len(diagnostic.lines.text) - diagnostic.span.start
+
+def _key(diagnostic: Diagnostic) -> tuple[str, int]:
+    """What tells a finding apart from one pass to the next: how far from the end of the text it stands."""
+    return diagnostic.rule, len(diagnostic.lines.text) - diagnostic.span.start
+
+
+def _errors(diagnostics: Iterable[Diagnostic]) -> int:
+    return sum(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
 
 
 def _apart(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

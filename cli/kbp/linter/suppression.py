@@ -1,15 +1,20 @@
 """`# kbp: ignore[rule, rule]` in a frontmatter: what a file asks lint not to say of it."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import yaml
+
 from kbp.diagnostics import Diagnostic
+from kbp.document import Document
 from kbp.files import PromptFile
-from kbp.text import LINE_END, Span
+from kbp.text import LINE_END, Span, Spans
 
 _COMMENT = re.compile(
-    r"(?:(?<=[ \t])|(?<=[\r\n])|^)#[ \t]*(?P<asked>kbp:[ \t]*ignore\[(?P<names>[^\]\r\n]*)\])(?P<more>[^\r\n]*)",
+    r"(?:(?<=[ \t])|(?<=[\r\n])|^)#[ \t]*(?P<asked>kbp:[ \t]*ignore(?![\w-])(?:\[(?P<names>[^\]\r\n]*)\])?)"
+    r"(?P<more>[^\r\n]*)",
     re.MULTILINE,
 )
 _NAME = re.compile(r"[^\s,]+")
@@ -20,7 +25,7 @@ class Suppression:
     """One rule that a comment names.
 
     Attributes:
-        rule: its name as written.
+        rule: its name as written; empty when the comment names none.
         span: where the name stands; the whole comment when it names none.
         lines: the first and last line it holds for, None for the whole file.
         removal: what to take out of the file to be rid of it.
@@ -39,16 +44,17 @@ class Suppression:
 
 
 def suppressions(file: PromptFile) -> Iterator[Suppression]:
-    """The suppressions in the frontmatter of a file, in order. Text in quotes is no comment."""
+    """The suppressions in the frontmatter of a file, in order. Text that belongs to a value is no comment."""
     document = file.document
     if document.block is None or "kbp:" not in document.text[document.block.start : document.block.end]:
         return
-    values = [entry.value.span for entry in (document.root.entries if document.root else None) or ()]
+    texts = Spans(_texts(document))
+    keys = _Keys(document)
     for match in _COMMENT.finditer(document.text, document.block.start, document.block.end):
-        if any(span.start <= match.start() < span.end and not _is_nested(file, span) for span in values):
+        if texts.holds(match.start()):
             continue
-        lines = _lines_of(file, match.start())
-        names = list(_NAME.finditer(document.text, match.start("names"), match.end("names")))
+        lines = keys.lines_of(match.start())
+        names = list(_NAME.finditer(document.text, *match.span("names"))) if match["names"] else []
         for at, name in enumerate(names):
             if len(names) == 1:
                 removal = _whole(match, document.text)
@@ -61,6 +67,50 @@ def suppressions(file: PromptFile) -> Iterator[Suppression]:
             yield Suppression("", Span(match.start(), match.end()), lines, _whole(match, document.text))
 
 
+def _texts(document: Document) -> list[Span]:
+    """Where the block holds text in which a `#` starts no comment: scalars, at any depth."""
+    if document.root is None:
+        return []
+    spans: list[Span] = []
+    pending: list[yaml.Node] = [document.root.node]
+    seen = set(map(id, pending))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, yaml.ScalarNode):
+            shift = document.root.block.shift
+            spans.append(Span(node.start_mark.index + shift, node.end_mark.index + shift))
+            continue
+        for each in node.value:
+            children = each if isinstance(each, tuple) else (each,)
+            pending += [child for child in children if id(child) not in seen]
+            seen.update(map(id, children))
+    return sorted(spans)
+
+
+class _Keys:
+    """The lines that each key of the frontmatter takes."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        lines = document.lines
+        self._lines = sorted(
+            (first, max(first, lines.position(max(entry.value.span.end - 1, 0)).line))
+            for entry in (document.root.entries if document.root else None) or ()
+            if (first := lines.position(entry.key_span.start).line)
+        )
+
+    def lines_of(self, offset: int) -> tuple[int, int] | None:
+        """The lines of the key on whose line a comment stands; None when it has a line of its own."""
+        lines = self._document.lines
+        number = lines.position(offset).line
+        if not self._document.text[lines.span(number).start : offset].strip():
+            return None
+        at = bisect_right(self._lines, (number, 0))
+        if at < len(self._lines) and self._lines[at][0] == number:
+            return self._lines[at]
+        return number, number
+
+
 def _whole(comment: re.Match[str], text: str) -> Span:
     """The comment and the blanks before it, or the line that it has alone; what else it says stays."""
     more = comment["more"]
@@ -70,23 +120,3 @@ def _whole(comment: re.Match[str], text: str) -> Span:
     following = LINE_END.match(text, comment.end())
     is_alone = text[start - 1] in "\r\n" and following is not None
     return Span(start, following.end() if is_alone and following else comment.end())
-
-
-def _is_nested(file: PromptFile, span: Span) -> bool:
-    """Whether the value is a list or mapping over several lines, which may hold comments."""
-    lines = file.document.lines
-    text = file.document.text[span.start : span.end]
-    return text[:1] not in "\"'|>" and lines.position(span.start).line != lines.position(span.end).line
-
-
-def _lines_of(file: PromptFile, offset: int) -> tuple[int, int] | None:
-    """The lines of the key on whose line a comment stands; None when it has a line of its own."""
-    lines = file.document.lines
-    number = lines.position(offset).line
-    if not file.document.text[lines.span(number).start : offset].strip():
-        return None
-    for entry in (file.document.root.entries if file.document.root else None) or ():
-        first = lines.position(entry.key_span.start).line
-        if first == number:
-            return first, max(first, lines.position(max(entry.value.span.end - 1, 0)).line)
-    return number, number

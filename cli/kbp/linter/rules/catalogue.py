@@ -157,12 +157,15 @@ def skill_name(file: PromptFile) -> Iterator[Finding]:
         yield Finding(place, message, f"shorten it to {_MAX_DESCRIPTION}")
 
 
-DOCUMENTS = frozenset({"README", "Readme", "readme", "CHANGELOG", "LICENSE", "CLAUDE", "AGENTS"})
+DOCUMENTS = frozenset(
+    {"README", "Readme", "readme", "CHANGELOG", "Changelog", "LICENSE", "License", "CLAUDE", "AGENTS"}
+)
 
 
 def is_document(file: PromptFile) -> bool:
     """Whether the file is called like a document that repositories keep in any folder."""
-    return file.place.path.name.removesuffix(".md") in DOCUMENTS
+    among_prompts = PROMPT_FOLDERS.intersection(file.place.relative.parts[:-1])
+    return bool(among_prompts) and file.place.path.name.removesuffix(".md") in DOCUMENTS
 
 
 @rule(Severity.WARNING)

@@ -279,28 +279,29 @@ def duplicate_key(file: PromptFile) -> Iterator[Finding]:
         yield from _repeated(file, argument, "this one counts")
 
 
+_MAX_EQUAL = 10
+
+
 def _repeated(file: PromptFile, mapping: Value, outcome: str) -> Iterator[Finding]:
-    first: dict[str, Entry] = {}
+    before: dict[str, list[Entry]] = {}
     for entry in mapping.entries or ():
         if entry.key == "<<":
             continue
-        if entry.key in first:
-            line = file.document.lines.position(first[entry.key].key_span.start).line
+        if others := before.get(entry.key):
+            line = file.document.lines.position(others[0].key_span.start).line
             message = f"`{entry.key}` is given twice, first on line {line}: {outcome}"
-            fix = _without(entry, first[entry.key], file.document)
+            fix = _without(entry, others, file.document)
             yield Finding(entry.key_span, message, "remove one of them", fix=fix)
-        first.setdefault(entry.key, entry)
+        before.setdefault(entry.key, []).append(entry)
 
 
-def _without(entry: Entry, first: Entry, document: Document) -> Fix | None:
-    """The fix that removes the line of an entry, if it says what the first one does, and nothing else stands on it."""
+def _without(entry: Entry, others: list[Entry], document: Document) -> Fix | None:
+    """The fix that removes the line of an entry, if it says what all others do, and nothing else stands on it."""
     lines, text = document.lines, document.text
     line = lines.span(lines.position(entry.key_span.start).line)
     written = text[line.start : line.end].strip(" \t")
-    if (
-        written != text[first.key_span.start : first.value.span.end]
-        or written != text[entry.key_span.start : entry.value.span.end]
-    ):
+    equal = (text[each.key_span.start : each.value.span.end] == written for each in (*others[:_MAX_EQUAL], entry))
+    if len(others) > _MAX_EQUAL or not all(equal):
         return None
     following = LINE_END.match(text, line.end)
     return replacement(Span(line.start, following.end() if following else line.end), "")

@@ -13,6 +13,9 @@ from kbp.text import Span, Spans, replacement, squeeze
 _ANY_INPUT = re.compile(r"\$\{input:[^}\r\n]*(?:(?P<closed>\})|(?=[\r\n])|\Z)")
 
 
+_ONE_INPUT = re.compile(r"\$\{input:[A-Za-z0-9_][A-Za-z0-9_-]*:")
+
+
 def _inputs(file: PromptFile) -> list[Placeholder]:
     return [each for each in (file.template.placeholders if file.template else ()) if each.kind is Kind.NAMED]
 
@@ -43,9 +46,10 @@ def malformed_input(file: PromptFile) -> Iterator[Finding]:
     for match in _ANY_INPUT.finditer(file.document.text, file.document.body_start):
         if match["closed"] and match.start() not in placed:
             fixed = match[0].replace("|", ":", 1)
-            help = f"write `{fixed}`" if "|" in match[0] else "write `${input:name}` or `${input:name:text}`"
+            is_one = _ONE_INPUT.match(fixed) is not None
+            help = f"write `{fixed}`" if is_one else "write `${input:name}` or `${input:name:text}`"
             bar = match.start() + match[0].find("|")
-            fix = replacement(Span(bar, bar + 1), ":") if "|" in match[0] else None
+            fix = replacement(Span(bar, bar + 1), ":") if is_one else None
             yield Finding(Span(*match.span()), f"`{match[0]}` is no input, and is text", help, fix=fix)
     for placeholder in inputs:
         if "{" in (placeholder.hint or ""):

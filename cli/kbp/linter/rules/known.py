@@ -84,8 +84,9 @@ def unknown_key(file: PromptFile) -> Iterator[Finding]:
     for entry in _first_of_each(file):
         if _kind(entry.key, file.dialect, file.manner.extra_keys) == "unknown":
             near = _near(entry.key, file.dialect)
-            known = ", ".join(sorted(file.dialect.keys)) if len(file.dialect.keys) < 10 else "those of the client"
-            help = f"did you mean `{near}`?" if near else f"a {file.dialect.name} file knows {known}"
+            known = f"a {file.dialect.name} file knows {', '.join(sorted(file.dialect.keys))}"
+            known = known if len(file.dialect.keys) < 10 else "remove it, or allow it by `lint.extra-keys`"
+            help = f"did you mean `{near}`?" if near else known
             message = f"`{entry.key}` is no key of a {file.dialect.name} file: it is ignored"
             is_free = near is not None and near not in file.document.frontmatter
             fix = replacement(entry.key_span, near, is_safe=False) if near and is_free else None
@@ -124,7 +125,7 @@ def dialect_mixed(file: PromptFile) -> Iterator[Finding]:
             return
 
 
-@rule(Severity.WARNING, fixes="safe")
+@rule(Severity.WARNING, needs="inputs", fixes="safe")
 def renamed_key(file: PromptFile) -> Iterator[Finding]:
     """A key that a client has renamed should have its new name.
 
@@ -155,7 +156,7 @@ def renamed_key(file: PromptFile) -> Iterator[Finding]:
             yield Finding(entry.key_span, f"`{entry.key}` is called `{new}` now", way_out, fix=fix)
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, needs="free text")
 def instructions_key(file: PromptFile) -> Iterator[Finding]:
     """A prompt should not carry the keys of an instructions file.
 

@@ -1,5 +1,6 @@
 """Rules about what a file says to lint."""
 
+import difflib
 from collections.abc import Iterator
 
 from kbp.diagnostics import Finding, Severity
@@ -30,6 +31,15 @@ def unused_suppression(unused: list[Suppression]) -> Iterator[Finding]:
         ---
         Go to $ARGUMENTS.
     """
+    from kbp.linter.rules import RULES  # the table holds this rule too
+
     for suppression in unused:
-        named = f"`{suppression.rule}` hides nothing here" if suppression.rule else "the comment names no rule"
-        yield Finding(suppression.span, named, "remove it", fix=replacement(suppression.removal, ""))
+        if not suppression.rule:
+            yield Finding(suppression.span, "the comment names no rule", "write `# kbp: ignore[rule]`")
+        elif suppression.rule not in RULES:
+            near = difflib.get_close_matches(suppression.rule, RULES, n=1)
+            way_out = f"did you mean `{near[0]}`?" if near else "`kbp rules` lists them"
+            yield Finding(suppression.span, f"there is no rule `{suppression.rule}`", way_out)
+        else:
+            fix = replacement(suppression.removal, "")
+            yield Finding(suppression.span, f"`{suppression.rule}` hides nothing here", "remove it", fix=fix)

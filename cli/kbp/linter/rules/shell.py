@@ -9,6 +9,7 @@ from kbp.linter.rules.base import rule
 from kbp.model import Kind
 from kbp.text import Span, Spans
 
+_MAX_SHOWN = 60
 _FENCE_END = re.compile(r"[\r\n][ \t]*```[ \t]*(?=[\r\n]|\Z)")
 
 
@@ -89,8 +90,10 @@ def shell_not_allowed(file: PromptFile) -> Iterator[Finding]:
         for line in file.document.text[span.start : span.end].splitlines():
             command = line.strip()
             if command and not command.startswith("#") and not any(_covers(each, command) for each in patterns):
-                message = f"no entry of `allowed-tools` covers `{command[:60]}`"
-                yield Finding(span, message, f"allow it: `Bash({command.split()[0]}:*)`")
+                shown = command if len(command) <= _MAX_SHOWN else command[:_MAX_SHOWN] + "…"
+                start = " ".join(word for word in command.split()[:2] if word.replace("-", "").isalnum())
+                allow = f"allow it: `Bash({start or command.split()[0]}:*)`"
+                yield Finding(span, f"no entry of `allowed-tools` covers `{shown}`", allow)
                 break
 
 
@@ -106,4 +109,5 @@ def _covers(pattern: str, command: str) -> bool:
     inside = re.fullmatch(r"Bash\((.*?)(:\*|\*)?\)", pattern)
     if not inside:
         return False
-    return command.startswith(inside[1]) if inside[2] else command == inside[1]
+    typed, allowed = (text.replace('"', "").replace("'", "") for text in (command, inside[1]))
+    return typed.startswith(allowed) if inside[2] else typed == allowed

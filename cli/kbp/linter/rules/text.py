@@ -57,10 +57,10 @@ def mixed_line_endings(file: PromptFile) -> Iterator[Finding]:
     """
     if "\r" not in file.document.text:
         return
-    ends = list(LINE_END.finditer(file.document.text))
+    ends = [end for end in LINE_END.finditer(file.document.text) if end[0] != "\r"]
     other = next((end for end in ends if end[0] != ends[0][0]), None)
     if other is not None:
-        names = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
+        names = {"\n": "LF", "\r\n": "CRLF"}
         usual = Counter(end[0] for end in ends).most_common(1)[0][0]
         edits = tuple(Edit(Span(*end.span()), usual) for end in ends if end[0] != usual)
         message = f"the line ends with {names[other[0]]}, those before it with {names[ends[0][0]]}"

@@ -9,7 +9,7 @@ from kbp.frontmatter import Entry, quoted
 from kbp.linter.rules.base import rule
 from kbp.text import LINE_END, Span, replacement
 
-_SUPPRESSION = re.compile(r"[ \t]+# kbp:")
+_SUPPRESSION = re.compile(r"[ \t]+#[ \t]*kbp:")
 _COMMENT = re.compile(r"[ \t]+#")
 
 
@@ -48,7 +48,7 @@ def value_cut_by_comment(file: PromptFile) -> Iterator[Finding]:
         return
     for entry in _entries(file):
         value = entry.value
-        if value.text and value.is_plain and value.span.start >= entry.key_span.end:
+        if value.text and value.is_plain and value.span.start >= entry.key_span.end and entry.key != "required":
             line = file.document.lines.span(file.document.lines.position(value.span.end).line)
             rest = text[value.span.end : line.end]
             if _COMMENT.match(rest) and not _SUPPRESSION.match(rest):
