@@ -484,11 +484,11 @@ def test_a_broken_manifest_is_an_error_quiet_or_not(kbp: Kbp, tree: Tree) -> Non
     for arguments in (["lint"], ["lint", "-q"]):
         result = kbp(*arguments, cwd=top)
         assert result.code == 1
-        said = "p/.claude-plugin/plugin.json:1:1: error[manifest-path] not read: expecting property name"
+        said = "p/.claude-plugin/plugin.json:1:2: error[manifest-path] not JSON: expecting property name"
         assert result.out.startswith(said)
     assert kbp("lint", "--ignore", "manifest-path", cwd=top).code == 1
     told = kbp("list", "-q", cwd=top)
-    assert told.err.startswith("error: skipped p/.claude-plugin/plugin.json: not read: expecting property name")
+    assert told.err.startswith("error: skipped p/.claude-plugin/plugin.json: not JSON: expecting property name")
 
 
 def test_dropped_keys_are_told_once_for_the_prompt_that_is_shown(kbp: Kbp) -> None:

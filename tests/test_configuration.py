@@ -1,6 +1,7 @@
 """The settings of a project: where they are found, what they may say, what is wrong with them."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
@@ -8,6 +9,12 @@ import pytest
 from conftest import Kbp, Tree
 
 from kbp.configuration import SETTINGS, Wrong, allows, find, load, schema
+from kbp.diagnostics import Finding, Severity
+from kbp.dialects import names
+from kbp.files import PromptFile
+from kbp.linter.choice import fresh
+from kbp.linter.rules import RULES
+from kbp.linter.rules.base import rule
 
 PROMPT = "---\ndescription: d\n---\nbody\n"
 ONE_BASED = "---\ndescription: d\nargument-hint: x\n---\nGo $1.\n"
@@ -42,8 +49,11 @@ WRONG = [
     ("paths = 'a'", ["1: `paths` is not a list of texts"]),
     ("lint = 3", ["1: `lint` is a table: write [lint]"]),
     ("[lint]\nstrict = 'yes'", ["2: `lint.strict` is not true or false"]),
-    ("max-file = true", ["1: `max-file` is not a number above 0"]),
+    ("max-file = true", ["1: `max-file` is not a number from 1 to 2^40"]),
     ("[lint.severity]\nx = 3", ["1: `lint.severity` is not a table of texts"]),
+    ("[dialect]\n'x' = 'copilt'", ["1: `dialect`: 'x': there is no dialect 'copilt'; did you mean 'copilot'?"]),
+    ("[tool.kbp]\n", [" a table [tool.kbp] belongs into pyproject.toml: leave `tool.kbp` out here"]),
+    ("max-file = 99999999999999999999999", ["1: `max-file` is not a number from 1 to 2^40"]),
     ("exclude = ['[a']", ["1: `exclude`: '[a': a bracket that nothing closes"]),
     ("required-version = 'new'", ["1: `required-version` is no version or range of versions, as `>=0.1,<0.3`"]),
     ("a = 1\nb = 2", ["1: there is no setting `a`", "2: there is no setting `b`"]),
@@ -54,7 +64,7 @@ WRONG = [
 def test_what_is_wrong_is_told_with_its_line(text: str, faults: list[str], tree: Tree) -> None:
     path = tree({"kbp.toml": text}) / "kbp.toml"
     with pytest.raises(Wrong) as wrong:
-        load(path)
+        load(path, names())
     assert list(wrong.value.faults) == [f"{path}:{fault}" for fault in faults]
 
 
@@ -63,6 +73,26 @@ def test_what_is_no_toml_is_told(data: bytes, tree: Tree) -> None:
     path = tree({"kbp.toml": data}) / "kbp.toml"
     with pytest.raises(Wrong, match="not TOML"):
         load(path)
+
+
+@pytest.mark.parametrize("text", ["tool = 1", "[tool]\nkbp = 3", "[[tool.kbp]]"])
+def test_a_table_that_is_none_is_told(text: str, tree: Tree) -> None:
+    with pytest.raises(Wrong, match="is no table"):
+        load(tree({"pyproject.toml": text}) / "pyproject.toml")
+
+
+def test_a_new_rule_is_an_info_for_one_minor_version() -> None:
+    @rule(Severity.ERROR, since="0.2.0")
+    def brand_new(file: PromptFile) -> Iterator[Finding]:
+        """It is new."""
+        yield from ()
+
+    assert [fresh([brand_new], version) for version in ("0.2.0", "0.2.7", "0.3.0")] == [
+        {"brand-new": Severity.INFO},
+        {"brand-new": Severity.INFO},
+        {},
+    ]
+    assert fresh(RULES.values(), "0.1.3") == {}
 
 
 def test_wrong_settings_end_a_command_with_2(kbp: Kbp, tree: Tree) -> None:
@@ -109,6 +139,9 @@ CHOICES = [
     ('[lint.severity]\none-based-index = "off"', [], []),
     ('[lint.per-file-ignores]\n"commands/*.md" = ["one-based-index"]', [], []),
     ('[lint.per-file-ignores]\n"commands/" = ["all"]', [], []),
+    ('ignore = ["one-based-index"]', ["--select", "one-based-index"], ["one-based-index"]),
+    ('[lint.severity]\none-based-index = "off"', ["--extend-select", "one-based-index"], ["one-based-index"]),
+    ('[lint.per-file-ignores]\n"./commands/*.md" = ["one-based-index"]', [], []),
     ('[lint.per-file-ignores]\n"prompts/*.md" = ["one-based-index"]', [], ["one-based-index"]),
 ]
 
@@ -211,9 +244,15 @@ def test_no_settings_are_told(kbp: Kbp, tmp_path: Path) -> None:
 
 def test_the_schema_says_what_the_reader_takes(kbp: Kbp) -> None:
     printed = json.loads(kbp("config", "schema").out)
-    assert printed == schema()
+    assert printed == schema(names())
     jsonschema.Draft202012Validator.check_schema(printed)
     check = jsonschema.Draft202012Validator(printed).is_valid
     assert check({"paths": ["a"], "lint": {"strict": True, "per-file-ignores": {"*": ["x"]}}, "max-file": 3})
-    for wrong in ({"pahts": []}, {"paths": "a"}, {"lint": {"strict": "yes"}}, {"max-file": 0}, {"dialect": {"*": 3}}):
+    for wrong in (
+        {"pahts": []},
+        {"paths": "a"},
+        {"lint": {"strict": "yes"}},
+        {"max-file": 0},
+        {"dialect": {"*": "kbb"}},
+    ):
         assert not check(wrong)

@@ -75,10 +75,48 @@ def test_the_file_on_stdin_is_printed_fixed_and_its_findings_told_beside(kbp: Kb
 
 
 def test_a_file_that_cannot_be_written_is_told(kbp: Kbp, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    (top / "commands/z.md").write_text(HINT)
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: "hint" not in str(path) and real(path, mode))
     result = kbp("lint", "--fix", cwd=top)
-    assert (result.code, result.err) == (2, "error: commands/hint.md cannot be written: permission denied\n")
+    assert result.code == 2
+    assert result.err.startswith(
+        "error: commands/hint.md cannot be written: permission denied\nFixed 1 finding in 1 file.\n"
+    )
+    assert "commands/hint.md:3:16: error[unquoted-hint]" in result.out
     assert (top / "commands/hint.md").read_text() == HINT
+    assert (top / "commands/z.md").read_text() == HINT_FIXED
+    result = kbp("lint", "--add-ignores", cwd=top)
+    assert (result.code, result.err.splitlines()[0]) == (
+        2,
+        "error: commands/hint.md cannot be written: permission denied",
+    )
+
+
+def test_two_links_to_one_file_are_fixed_once(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "real.md": HINT, "commands/z.md": HINT})
+    for name in ("l1.md", "l2.md"):
+        (top / "commands" / name).symlink_to("../real.md")
+    result = kbp("lint", "--fix", "commands", cwd=top)
+    assert (result.code, result.out) == (0, "")
+    assert result.err == "Fixed 2 findings in 2 files.\nFound nothing to report in 3 files.\n"
+    assert (top / "real.md").read_text() == (top / "commands/z.md").read_text() == HINT_FIXED
+    (top / "real.md").write_text(HINT)
+    assert "Wrote a comment into 1 file.\n" in kbp("lint", "--add-ignores", "commands", cwd=top).err
+    assert kbp("lint", "commands", cwd=top).out == ""
+
+
+def test_a_file_larger_than_usual_is_fixed_where_the_settings_allow_it(kbp: Kbp, tree: Tree) -> None:
+    body = "x" * 17 * 1024 * 1024
+    top = tree({"kbp.toml": "max-file = 33554432\n", "commands/a.md": f"\ufeff---\ndescription: d\n---\n{body}"})
+    assert "Fixed 1 finding in 1 file.\n" in kbp("lint", "--fix", cwd=top).err
+    assert (top / "commands/a.md").read_bytes().startswith(b"---")
+
+
+@pytest.mark.parametrize("data", [b"caf\xe9\n", b"x" * (16 * 1024 * 1024 + 1)], ids=["latin", "large"])
+def test_what_cannot_be_read_whole_is_not_printed_fixed(kbp: Kbp, top: Path, data: bytes) -> None:
+    result = kbp("lint", "--fix", "-", "--stdin-filename", "commands/x.md", cwd=top, stdin=data)
+    assert (result.code, result.out) == (2, "")
 
 
 def test_a_link_is_fixed_where_it_leads_and_stays_a_link(kbp: Kbp, tree: Tree) -> None:
@@ -123,6 +161,21 @@ def test_a_baseline_hides_what_it_knows_whatever_lines_are_added(kbp: Kbp, top: 
     (top / "commands/hint.md").write_text(GOOD)
     third = kbp("lint", cwd=top)
     assert "1 finding of the baseline no longer there: --write-baseline renews it.\n" in third.err
+
+
+def test_a_baseline_keeps_what_a_run_over_a_part_did_not_look_at(kbp: Kbp, top: Path) -> None:
+    kbp("lint", "--write-baseline", "known.json", cwd=top)
+    whole = (top / "known.json").read_text()
+    for part in (["commands/hint.md"], ["--select", "secret"], ["commands/good.md"]):
+        assert "no longer there" not in kbp("lint", "--baseline", "known.json", *part, cwd=top).err
+    again = kbp("lint", "--write-baseline", "known.json", "commands/hint.md", cwd=top)
+    assert again.err.startswith("Wrote 1 finding to known.json, and kept 1 finding of what was not looked at.\n")
+    assert json.loads(whole)["findings"] == sorted(
+        json.loads((top / "known.json").read_text())["findings"], key=lambda each: str(each["path"])
+    )
+    (top / "commands/hint.md").write_text(GOOD)
+    told = kbp("lint", "--baseline", "known.json", "commands/hint.md", cwd=top).err
+    assert "1 finding of the baseline no longer there" in told
 
 
 BASELINES = [
@@ -174,6 +227,28 @@ def test_exit_codes(kbp: Kbp, top: Path) -> None:
     assert kbp("lint", "--strict", "commands/price.md", cwd=top).code == 1
 
 
+def test_exit_zero_turns_every_1_into_0(kbp: Kbp, top: Path) -> None:
+    assert kbp("lint", "--diff", "--exit-zero", cwd=top).code == 0
+    assert kbp("lint", "--fix", "--exit-non-zero-on-fix", "--exit-zero", cwd=top).code == 0
+
+
+def test_a_path_that_looks_like_a_command_of_github_is_none(
+    kbp: Kbp, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    top = tree({"kbp.toml": "", "::stop-commands::x/commands/q.md": HINT})
+    lines = kbp("lint", ".", cwd=top).out.splitlines()
+    assert [line.split("::")[1][:6] for line in lines if line.startswith("::")] == ["error "]
+    assert lines[0].startswith("./::stop-commands::x/commands/q.md:3:16: error[unquoted-hint]")
+
+
+def test_what_fails_to_be_written_keeps_nothing_else_from_it(kbp: Kbp, top: Path) -> None:
+    result = kbp("lint", "--output", "json=no/x", "--output", "gitlab=b.json", cwd=top)
+    assert result.code == 2
+    assert (top / "b.json").exists()
+    assert "error[unquoted-hint]" in result.out
+
+
 def test_github_gets_annotations_beside_the_text_unless_a_format_is_asked_for(
     kbp: Kbp, top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,10 +267,16 @@ def test_github_gets_annotations_beside_the_text_unless_a_format_is_asked_for(
 WRONG = [
     (["--unsafe-fixes"], "--unsafe-fixes: give --fix or --diff too"),
     (["--exit-non-zero-on-fix"], "--exit-non-zero-on-fix: give --fix too"),
-    (["--fix", "--add-ignores"], "--add-ignores and --fix: do one after the other"),
-    (["--statistics", "-f", "sarif"], "--statistics is printed as text, or with --format json"),
+    (["--fix", "--add-ignores"], "--add-ignores does not go with --fix or --diff: do one after the other"),
+    (["--statistics", "-f", "sarif"], "--statistics is printed as text, or as JSON with --format json"),
     (["--baseline", "a", "--write-baseline", "b"], "--baseline and --write-baseline: give one of them"),
     (["--select", "x"], "--select: there is no rule 'x'"),
+    (["--select", " ,"], "--select: no rule is named"),
+    (["--changed-since", ""], "--changed-since: no revision is named"),
+    (["--diff", "--output", "json=x"], "--diff prints no findings: leave out --output"),
+    (["--show-files", "-f", "json"], "--show-files prints no findings: leave out --format"),
+    (["--output", "json=-"], "--output json=-: stdout has what --format says"),
+    (["--output", "json=a", "--output", "sarif=./a"], "--output: two of them go to one file"),
 ]
 
 
@@ -234,6 +315,36 @@ def test_only_what_changed_is_looked_at(kbp: Kbp, top: Path) -> None:
     for since in ("nowhere", "--output=x"):
         assert kbp("lint", f"--changed-since={since}", cwd=top).code == 2
     assert not (top / "x").exists()
+
+
+def test_without_a_commit_all_is_new(kbp: Kbp, top: Path) -> None:
+    git(top, "init", "-q", "-b", "main")
+    assert changed(kbp, top, "--changed")[0] == ["commands/hint.md", "commands/price.md"]
+    git(top, "add", "commands/hint.md")
+    assert changed(kbp, top, "--changed")[0] == ["commands/hint.md", "commands/price.md"]
+
+
+def test_a_file_of_another_repository_cannot_be_asked_about(kbp: Kbp, top: Path) -> None:
+    (top / "inner").mkdir()
+    git(top / "inner", "init", "-q")
+    result = kbp("lint", "--changed", "../commands", cwd=top / "inner")
+    assert result.code == 2
+    assert "--changed asks git about this repository" in result.err
+
+
+def test_manifests_are_looked_at_with_their_folder_and_when_they_change(kbp: Kbp, tree: Tree) -> None:
+    marketplace = '{"plugins": [{"name": "gone", "source": "./gone"}]}'
+    top = tree({"kbp.toml": "", "commands/a.md": GOOD, ".claude-plugin/marketplace.json": '{"plugins": []}'})
+    git(top, "init", "-q", "-b", "main")
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "1")
+    (top / ".claude-plugin/marketplace.json").write_text(marketplace)
+    assert changed(kbp, top, "--changed")[0] == [".claude-plugin/marketplace.json"]
+    assert kbp("lint", cwd=top).code == 1
+    assert kbp("lint", "commands/a.md", cwd=top).code == 0
+    assert kbp("lint", "commands", cwd=top).code == 0
+    (top / "kbp.toml").write_text('[lint.per-file-ignores]\n".claude-plugin/*" = ["manifest-path"]\n')
+    assert kbp("lint", cwd=top).code == 0
 
 
 def test_without_git_nothing_can_be_said_of_changes(kbp: Kbp, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:

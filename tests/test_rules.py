@@ -389,3 +389,40 @@ def test_no_frontmatter_takes_long(tree: Tree, folder: str, line: str) -> None:
     start = time.monotonic()
     kbp.lint(top)
     assert time.monotonic() - start < 15
+
+
+# What the conformance table does not say of the rules: a path and a text, the rules that find something, in order.
+MORE = [
+    ("commands/a.md", "---\ndescription: d\nallowed-tools: [&a Read, *a]\n---\nGo $0.\n", ["yaml-feature"] * 2),
+    ("commands/a.md", "---\ndescription: d\nx-a:\n- !!str 12\n- '&b'\n- a & b\n---\nGo $0.\n", ["yaml-feature"]),
+    ("prompts/a.md", "---\ndescription: d\nx-a: {a: &b {c: d}, e: {<<: *b}}\n---\nx\n", ["yaml-feature"] * 3),
+    (
+        "prompts/a.md",
+        "---\ndescription: d\n---\nCaf\u200bé при\u200bвет क्\u200dष a\ufe0fb 👩\u200d💻\n",
+        ["hidden-text"] * 2,
+    ),
+    ("commands/a.md", "---\ndescription: d\narguments: [text, lang]\n---\n$1 to $2.\n", ["one-based-index"]),
+    (
+        "commands/a.md",
+        '```md\n---\ndescription: d\nargument-hint: "[a]"\n---\n$0 to $1.\n```\n',
+        ["frontmatter-not-first"],
+    ),
+    ("prompts/a.md", "\n---\narguments:\n- name: x\n---\n{{ x }}\n", ["frontmatter-not-first"]),
+    ("a.prompt.md", "---\ndescription: d\n---\nSay ${input:y:{{name}}.\n", ["malformed-input"]),
+    ("a.prompt.md", "---\ndescription: d\n---\n${input:x:Which one?} ${input:x:foo{a}\n", ["malformed-input"]),
+    ("README.md", "Text.\n", ["missing-description"]),
+    ("prompts/Changelog.md", "Text.\n", ["document-in-prompts"]),
+    ("prompts/a.md", "---\ndescription: d\nmode: x\nglobs: y\n---\nx\n", ["dialect-mixed"]),
+    ("commands/a.md", "---\ndescription: d\nallowed-tools: Bash(\"x y\":*)\n---\n!`x y z` $0\n", []),
+    ("commands/a.md", "---\ndescription: d\n---\na\rb\nc\n$0\n", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "text", "rules"), MORE, ids=range(len(MORE)))
+def test_a_file_has_these_findings(path: str, text: str, rules: list[str], tree: Tree) -> None:
+    top = tree({path: text})
+    given = dialect_called("kb") if "globs" in text or path == "README.md" else None
+    search = Search()
+    search.add(Surroundings(top).place_of(top / path, named=top))
+    report = lint(load_all(search, lambda _: Manner(given)).files)
+    assert [diagnostic.rule for diagnostic in report.diagnostics] == rules

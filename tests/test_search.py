@@ -74,7 +74,7 @@ def test_a_manifest_that_cannot_be_used_is_told_and_the_rest_found(tree: Tree) -
     assert found(search, top) == ["commands/b.md", "p/commands/a.md"]
     (skipped,) = search.skipped
     assert (skipped.path.name, skipped.is_fault) == ("plugin.json", True)
-    assert skipped.reason.startswith("not read: ")
+    assert skipped.reason.startswith("not JSON: ")
 
 
 def test_the_library_of_the_tests_is_found_whole() -> None:

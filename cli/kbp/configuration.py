@@ -16,6 +16,7 @@ from kbp.patterns import Patterns, compiled
 FILES = ("kbp.toml", ".kbp.toml")
 PYPROJECT = "pyproject.toml"
 _MAX_FILE = 1024 * 1024
+_MAX_SIZE = 2**40
 _TABLE = ("tool", "kbp")
 
 
@@ -33,14 +34,14 @@ def _are_texts(value: Any) -> bool:
 
 
 def _is_size(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MAX_SIZE
 
 
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 TEXT = Kind("a text", lambda value: isinstance(value, str), {"type": "string"})
 TEXTS = Kind("a list of texts", _are_texts, _TEXTS)
 BOOLEAN = Kind("true or false", lambda value: isinstance(value, bool), {"type": "boolean"})
-SIZE = Kind("a number above 0", _is_size, {"type": "integer", "minimum": 1})
+SIZE = Kind("a number from 1 to 2^40", _is_size, {"type": "integer", "minimum": 1, "maximum": _MAX_SIZE})
 TEXT_BY_TEXT = Kind(
     "a table of texts",
     lambda value: isinstance(value, dict) and all(isinstance(each, str) for each in value.values()),
@@ -127,7 +128,14 @@ class Configuration:
         return tuple((self._patterns([pattern]), tuple(rules)) for pattern, rules in ignores.items())
 
     def _patterns(self, lines: Sequence[str]) -> Patterns:
-        return compiled(lines, str(self.folder))[0]
+        return compiled(map(_below, lines), str(self.folder))[0]
+
+
+def _below(pattern: str) -> str:
+    """The pattern without the `./` that people put before a path: it starts at the folder of the settings."""
+    takes_back = "!" if pattern.startswith("!") else ""
+    bare = pattern.removeprefix("!")
+    return f"{takes_back}/{bare.removeprefix('./')}" if bare.startswith("./") else pattern
 
 
 def find(folder: Path) -> Path | None:
@@ -156,8 +164,8 @@ def _text(path: Path) -> str:
         return file.read(_MAX_FILE).decode()
 
 
-def load(path: Path) -> Configuration:
-    """The settings in a file.
+def load(path: Path, dialects: Sequence[str] = ()) -> Configuration:
+    """The settings in a file, in which dialects have these names.
 
     Raises:
         Wrong: it cannot be read, is no TOML, or says what no setting is.
@@ -172,12 +180,17 @@ def load(path: Path) -> Configuration:
     prefix = _TABLE if path.name == PYPROJECT else ()
     for name in prefix:
         content = content.get(name, {})
+        if not isinstance(content, dict):
+            raise Wrong([f"{path}: [{'.'.join(prefix)}] is no table"])
     lines = _lines(text, prefix)
     faults: list[str] = []
     values: dict[str, Any] = {}
     for name, value in _flat(content):
         place = f"{path}:{lines[name]}" if name in lines else str(path)
-        faults += [f"{place}: {fault}" for fault in _faults(name, value, path.parent)]
+        own = list(_faults(name, value, path.parent))
+        if name == "dialect" and not own:
+            own = [_no_dialect(pattern, word, dialects) for pattern, word in value.items() if word not in dialects]
+        faults += [f"{place}: {fault}" for fault in own]
         values[name] = value
     if faults:
         raise Wrong(faults)
@@ -194,11 +207,19 @@ def _flat(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
+def _no_dialect(pattern: str, word: str, dialects: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word.lower(), dialects, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"it is one of {', '.join(dialects)}"
+    return f"`dialect`: '{pattern}': there is no dialect '{word}'; {hint}"
+
+
 def _faults(name: str, value: Any, folder: Path) -> Iterator[str]:
     setting = _BY_NAME.get(name)
     if setting is None:
-        near = difflib.get_close_matches(name, _BY_NAME, n=1)
-        if any(each.startswith(f"{name}.") for each in _BY_NAME):
+        near = difflib.get_close_matches(name, _BY_NAME, n=1, cutoff=0.75)
+        if name == "tool":
+            yield "a table [tool.kbp] belongs into pyproject.toml: leave `tool.kbp` out here"
+        elif any(each.startswith(f"{name}.") for each in _BY_NAME):
             yield f"`{name}` is a table: write [{name}]"
         else:
             yield f"there is no setting `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
@@ -225,14 +246,13 @@ def _lines(text: str, prefix: tuple[str, ...]) -> dict[str, int]:
     for number, line in enumerate(text.split("\n"), start=1):
         if header := _HEADER.match(line):
             table = [part.strip("\"' ") for part in header["table"].split(".")]
-            names = [table]
+            parts = table
         elif key := _KEY.match(line):
-            names = [table + [part.strip("\"' ") for part in key["key"].split(".")]]
+            parts = table + [part.strip("\"' ") for part in key["key"].split(".")]
         else:
             continue
-        for parts in names:
-            if tuple(parts[: len(prefix)]) == prefix:
-                found.setdefault(".".join(parts[len(prefix) :]), number)
+        if tuple(parts[: len(prefix)]) == prefix:
+            found.setdefault(".".join(parts[len(prefix) :]), number)
     return found
 
 
@@ -247,14 +267,17 @@ def allows(wanted: str, version: str) -> bool:
     return SpecifierSet(wanted if wanted[:1] in "=<>!~" else f"=={wanted}").contains(version, prereleases=True)
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the file, for editors."""
+def schema(dialects: Sequence[str] = ()) -> dict[str, Any]:
+    """The JSON Schema of the file, for editors, in which dialects have these names."""
     properties: dict[str, Any] = {}
     for setting in SETTINGS:
         table, _, name = setting.name.rpartition(".")
         empty: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
         where = properties.setdefault(table, empty)["properties"] if table else properties
-        where[name] = {**setting.kind.schema, "description": setting.help, "default": setting.default}
+        kind = dict(setting.kind.schema)
+        if setting.name == "dialect" and dialects:
+            kind["additionalProperties"] = {"enum": list(dialects)}
+        where[name] = {**kind, "description": setting.help, "default": setting.default}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "The settings of kbp",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kbp.text import Fix, Lines, Position, Span
+from kbp.text import BOM, Fix, Lines, Position, Span
 
 
 class Severity(StrEnum):
@@ -42,6 +42,20 @@ class Diagnostic:
     help: str | None = None
     is_secret: bool = False
     fix: Fix | None = None
+
+    @property
+    def said(self) -> str:
+        """What is wrong, and the way out, on one line."""
+        return self.message + (f"; {self.help}" if self.help else "")
+
+    @property
+    def placed_fix(self) -> Fix | None:
+        """The fix, if lines and columns can say where its edits stand: a byte order mark has no column."""
+        if self.fix is None or (
+            self.lines.text.startswith(BOM) and any(not each.span.start for each in self.fix.edits)
+        ):
+            return None
+        return self.fix
 
     @property
     def start(self) -> Position:

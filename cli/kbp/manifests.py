@@ -21,11 +21,12 @@ MARKETPLACES = (
 
 
 class ManifestFault(Exception):
-    """A manifest or marketplace that cannot be used: `path` says which, the message why."""
+    """A manifest or marketplace that cannot be used: `path` says which, the message why, `offset` where."""
 
-    def __init__(self, path: Path, reason: str) -> None:
+    def __init__(self, path: Path, reason: str, offset: int = 0) -> None:
         super().__init__(reason)
         self.path = path
+        self.offset = offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,8 @@ def _object(path: Path) -> dict[str, Any]:
             )  # a number of thousands of digits is no fault
     except RecursionError:
         raise ManifestFault(path, "not read: nested too deep") from None
+    except json.JSONDecodeError as error:
+        raise ManifestFault(path, f"not JSON: {error.msg.lower()}", error.pos) from None
     except (OSError, ValueError) as error:
         raise ManifestFault(path, f"not read: {said_of(error)}") from error
     if not isinstance(content, dict):

@@ -178,7 +178,7 @@ class Surroundings:
 
 
 def _broken(fault: ManifestFault) -> Skipped:
-    return Skipped(fault.path, str(fault), is_fault=True, rule=MANIFEST_PATH)
+    return Skipped(fault.path, str(fault), is_fault=True, rule=MANIFEST_PATH, offset=fault.offset)
 
 
 # Finding

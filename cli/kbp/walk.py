@@ -27,6 +27,7 @@ class Skipped:
         is_fault: whether it is broken and hides prompts that should be found.
         rule: the rule of lint that reports it, if one does.
         written: what stands in the file at `path` that names what was passed over.
+        offset: the character of that file at which it is broken.
     """
 
     path: Path
@@ -34,6 +35,7 @@ class Skipped:
     is_fault: bool = False
     rule: str | None = None
     written: str | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)

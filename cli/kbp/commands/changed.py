@@ -6,6 +6,8 @@ from pathlib import Path
 
 from kbp.commands.console import Stop
 
+HEAD = "HEAD"
+
 
 def changed_files(since: str) -> frozenset[Path]:
     """The real paths of the files of the repository around that differ from a revision, untracked ones too.
@@ -13,12 +15,30 @@ def changed_files(since: str) -> frozenset[Path]:
     Raises:
         Stop: this is no repository, git is not there, or it knows no such revision.
     """
-    top = Path(os.fsdecode(_git("rev-parse", "--show-toplevel").rstrip(b"\n")))
+    top = repository()
     if since.startswith("-"):
         raise Stop(f"--changed-since {since}: a revision does not start with a dash")
-    diff = _git("diff", "--name-only", "--no-ext-diff", "--no-renames", "--diff-filter=d", "-z", since, "--", at=top)
+    if since == HEAD and not _has_commits(top):
+        diff = _git("ls-files", "-z", at=top)
+    else:
+        options = ("--name-only", "--no-ext-diff", "--no-renames", "--diff-filter=d", "-z")
+        diff = _git("diff", *options, since, "--", at=top)
     new = _git("ls-files", "--others", "--exclude-standard", "-z", at=top)
     return frozenset(Path(os.path.realpath(top / os.fsdecode(name))) for name in (diff + new).split(b"\0") if name)
+
+
+def repository() -> Path:
+    """The real path of the repository around.
+
+    Raises:
+        Stop: there is none.
+    """
+    return Path(os.path.realpath(os.fsdecode(_git("rev-parse", "--show-toplevel").rstrip(b"\n"))))
+
+
+def _has_commits(top: Path) -> bool:
+    command = ["git", "rev-parse", "--verify", "--quiet", HEAD]
+    return subprocess.run(command, cwd=top, capture_output=True, check=False).returncode == 0  # noqa: S603
 
 
 def _git(*arguments: str, at: Path | None = None) -> bytes:

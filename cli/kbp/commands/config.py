@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kbp import configuration
+from kbp import configuration, dialects
 from kbp.commands.console import DONE, TO_REPORT, Console, Stop
 from kbp.commands.options import bad_choice
 from kbp.display import safe_line
@@ -39,7 +39,7 @@ def _path(console: Console) -> int:
 
 def _schema(console: Console) -> int:
     """The JSON Schema of the file."""
-    console.print(dump(configuration.schema()))
+    console.print(dump(configuration.schema(dialects.names())))
     return DONE
 
 

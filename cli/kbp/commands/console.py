@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TextIO
 
-from kbp import __version__, settings
+from kbp import __version__, dialects, settings
 from kbp import configuration as configurations
 from kbp.configuration import Configuration
 from kbp.display import safe, said_of
@@ -48,6 +48,15 @@ def collecting(faults: Sequence[str]) -> Iterator[None]:
         raise Stop([*faults, *stop.faults], code=code, help=stop.help) from None
 
 
+@contextlib.contextmanager
+def collecting_into(faults: list[str]) -> Iterator[None]:
+    """Put the faults that stop what is done in it to the others, and go on."""
+    try:
+        yield
+    except Stop as stop:
+        faults += stop.faults
+
+
 class ReaderGone(Exception):
     """Nobody reads stdout any more: the run ends quietly."""
 
@@ -79,7 +88,7 @@ class Console:
         if path is None:
             return Configuration()
         try:
-            found = configurations.load(path)
+            found = configurations.load(path, dialects.names())
         except configurations.Wrong as wrong:
             raise Stop(wrong.faults, help=["  `kbp config schema` says what settings there are"]) from None
         wanted = found.value("required-version")

@@ -1,5 +1,6 @@
 """The options of `kbp lint` beyond how files are read: which rules, what is fixed, what is reported and how."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kbp.commands.options import bad_choice
+from kbp.commands.options import STDIN, bad_choice
 from kbp.configuration import Configuration
 from kbp.diagnostics import Report
 from kbp.linter.choice import Choice, choose
@@ -71,7 +72,7 @@ class Fixing:
         if self.exit_non_zero_on_fix and not self.fix:
             faults.append("--exit-non-zero-on-fix: give --fix too")
         if self.add_ignores and (self.fix or self.diff):
-            faults.append("--add-ignores and --fix: do one after the other")
+            faults.append("--add-ignores does not go with --fix or --diff: do one after the other")
         if self.add_ignores and reads_stdin:
             faults.append("--add-ignores writes into files, and - is none")
         return faults
@@ -99,20 +100,40 @@ class Reporting:
         Path | None, typer.Option("--write-baseline", metavar="FILE", help="Write all findings of now to FILE.")
     ] = None
 
-    def faults(self) -> list[str]:
-        """What is wrong with these options."""
-        faults = bad_choice("--format", self.format, FORMATS) if self.format is not None else []
+    def faults(self, fixing: Fixing) -> list[str]:
+        """What is wrong with these options, and with what is asked for beside them."""
+        faults = self._unused(fixing)
+        faults += bad_choice("--format", self.format, FORMATS) if self.format is not None else []
         for text in self.output or []:
             format, equals, file = text.partition("=")
             if not equals or not file:
                 faults.append(f"--output {text}: write it as --output FORMAT=FILE")
+            elif file == STDIN:
+                faults.append(f"--output {text}: stdout has what --format says")
             else:
                 faults += bad_choice("--output", format, FORMATS)
-        if self.statistics and self.format not in (None, "json"):
-            faults.append("--statistics is printed as text, or with --format json")
+        if self.statistics and self.format not in (None, "full", "concise", "json"):
+            faults.append("--statistics is printed as text, or as JSON with --format json")
+        files = [os.path.realpath(text.partition("=")[2]) for text in self.output or []]
+        if len(set(files)) < len(files):
+            faults.append("--output: two of them go to one file")
         if self.baseline and self.write_baseline:
             faults.append("--baseline and --write-baseline: give one of them")
         return faults
+
+    def _unused(self, fixing: Fixing) -> list[str]:
+        """The options that would do nothing, because the findings are not what is printed."""
+        instead = "--diff" if fixing.diff else "--show-files" if self.show_files else None
+        if instead is None:
+            return []
+        options = {
+            "--format": self.format,
+            "--output": self.output,
+            "--statistics": self.statistics,
+            "--baseline": self.baseline,
+            "--write-baseline": self.write_baseline,
+        }
+        return [f"{instead} prints no findings: leave out {name}" for name, value in options.items() if value]
 
 
 @dataclass(frozen=True)
@@ -129,6 +150,15 @@ class Narrowing:
         bool, typer.Option("--force-exclude", help="Leave out ignored and excluded files that are named, too.")
     ] = False
     allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Finding no file to look at is no error.")] = False
+
+    def faults(self, *, reads_stdin: bool) -> list[str]:
+        """What is wrong with these options."""
+        faults = []
+        if self.changed_since == "":
+            faults.append("--changed-since: no revision is named")
+        if self.changes_only and reads_stdin:
+            faults.append("--changed asks git, which does not know the file on stdin")
+        return faults
 
     @property
     def changes_only(self) -> bool:

@@ -5,7 +5,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from kbp.diagnostics import Diagnostic, Report
@@ -34,17 +34,45 @@ def fingerprints(
         yield diagnostic, hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def written(report: Report, path: Path) -> str:
-    """The text of the baseline at `path` of all that a report says."""
-    known = [
-        {"path": _below(diagnostic.path, path), "rule": diagnostic.rule, "fingerprint": fingerprint}
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A finding that a baseline knows: its file, relative to the folder of the baseline, its rule and fingerprint."""
+
+    path: str
+    rule: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a run looked at: the paths of the files, None for all there are, and the rules."""
+
+    paths: frozenset[str] | None
+    rules: frozenset[str]
+
+    def holds(self, known: Known, baseline: Path) -> bool:
+        """Whether the run would have found it."""
+        paths = None if self.paths is None else {_below(path, baseline) for path in self.paths}
+        return known.rule in self.rules and (paths is None or known.path in paths)
+
+
+def written(report: Report, path: Path, kept: Iterable[Known] = ()) -> str:
+    """The text of the baseline at `path` of all that a report says, and of what is kept of an older one."""
+    found = [
+        Known(_below(diagnostic.path, path), diagnostic.rule, fingerprint)
         for diagnostic, fingerprint in _fingerprints(report, path)
     ]
-    return json.dumps({"version": _VERSION, "findings": known}, indent=1) + "\n"
+    both = dict.fromkeys([*kept, *found])
+    return json.dumps({"version": _VERSION, "findings": list(map(asdict, both))}, indent=1) + "\n"
 
 
-def read(path: Path) -> frozenset[str]:
-    """The fingerprints of the findings that a baseline knows.
+def outside(known: Iterable[Known], scope: Scope, path: Path) -> list[Known]:
+    """The findings of the baseline at `path` that a run did not look for."""
+    return [each for each in known if not scope.holds(each, path)]
+
+
+def read(path: Path) -> tuple[Known, ...]:
+    """The findings that a baseline knows.
 
     Raises:
         OSError: it cannot be read.
@@ -56,18 +84,22 @@ def read(path: Path) -> frozenset[str]:
         content = json.loads(data)
         if content["version"] != _VERSION:
             raise Unusable(f"a baseline of version {content['version']}, which this kbp does not know")
-        return frozenset(str(finding["fingerprint"]) for finding in content["findings"])
+        return tuple(
+            Known(str(each["path"]), str(each["rule"]), str(each["fingerprint"])) for each in content["findings"]
+        )
     except Unusable:
         raise
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Unusable("no baseline: write one with --write-baseline") from None
 
 
-def without_known(report: Report, known: frozenset[str], path: Path) -> tuple[Report, int]:
-    """The report without what the baseline at `path` knows, and how many of its findings are gone."""
+def without_known(report: Report, known: Iterable[Known], scope: Scope, path: Path) -> tuple[Report, int]:
+    """The report without what the baseline at `path` knows, and how many findings of what was looked at are gone."""
     pairs = list(_fingerprints(report, path))
-    left = tuple(diagnostic for diagnostic, fingerprint in pairs if fingerprint not in known)
-    gone = len(known - {fingerprint for _, fingerprint in pairs})
+    there = {fingerprint for _, fingerprint in pairs}
+    fingerprints = {each.fingerprint for each in known}
+    left = tuple(diagnostic for diagnostic, fingerprint in pairs if fingerprint not in fingerprints)
+    gone = sum(each.fingerprint not in there and scope.holds(each, path) for each in known)
     return replace(report, diagnostics=left), gone
 
 

@@ -9,7 +9,7 @@ from kbp import __version__
 from kbp.configuration import Configuration
 from kbp.diagnostics import Severity
 from kbp.linter.rules import RULES
-from kbp.linter.rules.base import Rule
+from kbp.linter.rules.base import FIRST, Rule
 from kbp.patterns import Patterns
 
 ALL, OFF = "all", "off"
@@ -72,7 +72,7 @@ def choose(
     )
     return Choice(
         tuple(rule for rule in RULES.values() if rule.name in names),
-        {**_fresh(RULES.values(), __version__), **{name: each for name, each in severities.items() if each}},
+        {**fresh(RULES.values(), __version__), **{name: each for name, each in severities.items() if each}},
         per_file,
     )
 
@@ -105,13 +105,10 @@ def _severities(written: Mapping[str, str], where: str, faults: list[str]) -> di
     return found
 
 
-def _fresh(rules: Iterable[Rule], version: str) -> dict[str, Severity]:
+def fresh(rules: Iterable[Rule], version: str) -> dict[str, Severity]:
     """The rules that came with this minor version, which say nothing worse than an info until the next one.
 
     A rule that an update adds must not fail a pipeline. All those of the first version are old.
     """
     minor = version.split(".")[:2]
-    return {rule.name: Severity.INFO for rule in rules if rule.since.split(".")[:2] == minor and rule.since != _FIRST}
-
-
-_FIRST = "0.1.0"
+    return {rule.name: Severity.INFO for rule in rules if rule.since.split(".")[:2] == minor and rule.since != FIRST}

@@ -18,11 +18,15 @@ _MAX_FAILED = 300
 
 @dataclass(frozen=True)
 class Fixed:
-    """A file as the fixes leave it, and how many findings of each rule they were for."""
+    """A file as the fixes leave it, and how many findings of each rule they were for.
+
+    `is_copy` says that another path leads to the same file, which is fixed by that one.
+    """
 
     before: PromptFile
     after: PromptFile
     counts: Counter[str]
+    is_copy: bool = False
 
 
 def fix(file: PromptFile, choice: Choice, *, unsafe: bool = False) -> Fixed:

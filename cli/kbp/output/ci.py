@@ -35,7 +35,7 @@ def _annotation(diagnostic: Diagnostic) -> str:
         place |= {"col": start.column, "endColumn": end.column}
     place["title"] = f"kbp {diagnostic.rule}"
     properties = ",".join(f"{name}={_property(str(value))}" for name, value in place.items())
-    return f"::{_GITHUB[diagnostic.severity]} {properties}::{_message(_said(diagnostic))}\n"
+    return f"::{_GITHUB[diagnostic.severity]} {properties}::{_message(diagnostic.said)}\n"
 
 
 def _message(text: str) -> str:
@@ -55,7 +55,7 @@ def gitlab(report: Report, color: bool = False) -> str:
     """The code quality report of GitLab."""
     content = [
         {
-            "description": f"{diagnostic.rule}: {_said(diagnostic)}",
+            "description": f"{diagnostic.rule}: {diagnostic.said}",
             "check_name": diagnostic.rule,
             "fingerprint": fingerprint,
             "severity": _GITLAB[diagnostic.severity],
@@ -97,16 +97,17 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str) -> dict[str, A
         "ruleId": diagnostic.rule,
         "ruleIndex": index,
         "level": _SARIF[diagnostic.severity],
-        "message": {"text": _said(diagnostic)},
+        "message": {"text": diagnostic.said},
         "locations": [{"physicalLocation": {"artifactLocation": location, "region": region}}],
         "partialFingerprints": {"kbp/v1": fingerprint},
     }
-    if diagnostic.fix is not None:
+    fix = diagnostic.placed_fix
+    if fix is not None:
         replacements = [
             {"deletedRegion": _region(diagnostic.lines, edit.span), "insertedContent": {"text": edit.text}}
-            for edit in diagnostic.fix.edits
+            for edit in fix.edits
         ]
-        said = "a safe fix" if diagnostic.fix.is_safe else "an unsafe fix"
+        said = "a safe fix" if fix.is_safe else "an unsafe fix"
         change = {"artifactLocation": location, "replacements": replacements}
         result["fixes"] = [{"description": {"text": said}, "artifactChanges": [change]}]
     return result
@@ -115,10 +116,6 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str) -> dict[str, A
 def _region(lines: Lines, span: Span) -> dict[str, int]:
     start, end = lines.position(span.start), lines.position(span.end)
     return {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
-
-
-def _said(diagnostic: Diagnostic) -> str:
-    return diagnostic.message + (f"; {diagnostic.help}" if diagnostic.help else "")
 
 
 def _path(path: str) -> str:

@@ -119,20 +119,21 @@ def _object(diagnostic: Diagnostic) -> dict[str, Any]:
         "column": start.column,
         "end_line": end.line,
         "end_column": end.column,
-        "message": diagnostic.message + (f"; {diagnostic.help}" if diagnostic.help else ""),
+        "message": diagnostic.said,
         "fix": _fix(diagnostic),
     }
 
 
 def _fix(diagnostic: Diagnostic) -> dict[str, Any] | None:
-    if diagnostic.fix is None:
+    fix = diagnostic.placed_fix
+    if fix is None:
         return None
     edits = []
-    for edit in diagnostic.fix.edits:
+    for edit in fix.edits:
         start, end = diagnostic.lines.position(edit.span.start), diagnostic.lines.position(edit.span.end)
         place = {"line": start.line, "column": start.column, "end_line": end.line, "end_column": end.column}
         edits.append({**place, "text": edit.text})
-    return {"safe": diagnostic.fix.is_safe, "edits": edits}
+    return {"safe": fix.is_safe, "edits": edits}
 
 
 def statistics(report: Report, color: bool = False) -> str:

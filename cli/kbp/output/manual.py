@@ -29,6 +29,10 @@ def _use(rule: Rule) -> str:
     if not rule.is_default:
         setting = f'`extend-select = ["{rule.name}"]` below `[lint]` in `kbp.toml`'
         return f"{fixed}Switch it on: `--extend-select {rule.name}`, or {setting}."
+    if rule.check_skipped:
+        return (
+            f'{fixed}Switch it off: `--ignore {rule.name}`, or `ignore = ["{rule.name}"]` below `[lint]` in `kbp.toml`.'
+        )
     return (
         f"{fixed}Switch it off: in a frontmatter by the comment `# kbp: ignore[{rule.name}]`, in a run by "
         f'`--ignore {rule.name}`, in `kbp.toml` by `ignore = ["{rule.name}"]` below `[lint]`.'

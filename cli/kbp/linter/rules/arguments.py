@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile
 from kbp.linter.rules.base import found_in_reading, rule
+from kbp.linter.rules.frontmatter import misplaced_block
+from kbp.linter.rules.positions import counts_from_one
 from kbp.model import FREE_TEXT, Argument, Kind, Template
 from kbp.text import Fix, Span, replacement
 
 
-@found_in_reading(needs="checked placeholders", fixes="unsafe")
+@found_in_reading(needs="checked placeholders", fixes="unsafe", unless=misplaced_block)
 def undeclared_placeholder(file: PromptFile) -> Iterator[Finding]:
     """A `{{ name }}` must be declared under `arguments`.
 
@@ -65,6 +67,8 @@ def unused_argument(file: PromptFile) -> Iterator[Finding]:
         Look at {{ app }} in {{ zone }}.
     """
     if file.template is None:
+        return
+    if counts_from_one(file):  # one fault, one finding
         return
     placed = set(_placed(file.template))
     for argument in file.template.arguments:

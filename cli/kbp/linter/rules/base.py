@@ -11,6 +11,8 @@ from kbp.files import PromptFile
 from kbp.linter.suppression import Suppression
 from kbp.walk import Skipped
 
+FIRST = "0.1.0"
+"""The version that brought the first rules."""
 Check = Callable[[PromptFile], Iterator[Finding]]
 CheckUnused = Callable[[list[Suppression]], Iterator[Finding]]
 CheckAcross = Callable[[Sequence[PromptFile]], Iterator[tuple[PromptFile, Finding]]]
@@ -67,7 +69,7 @@ class Rule:
     fixes: Fixes = ""
     also: str = ""
     is_default: bool = True
-    since: str = "0.1.0"
+    since: str = FIRST
 
     def looks_at(self, dialect: Dialect | None) -> bool:
         """Whether the rule is about files of that dialect; None is a file whose dialect was left open."""
@@ -98,6 +100,7 @@ def rule(
     fixes: Fixes = "",
     also: str = "",
     is_default: bool = True,
+    since: str = FIRST,
 ) -> Callable[[Check], Rule]:
     """Make a rule of a function over one file. It is named after the function and described by its docstring."""
 
@@ -112,6 +115,7 @@ def rule(
             fixes=fixes,
             also=also,
             is_default=is_default,
+            since=since,
         )
 
     return make
@@ -127,18 +131,24 @@ def rule_of_others(severity: Severity, *, also: str = "") -> Callable[[Check], R
 
 
 def found_in_reading(
-    severity: Severity = Severity.ERROR, *, needs: Ability | None = None, refusal: str = "refused", fixes: Fixes = ""
+    severity: Severity = Severity.ERROR,
+    *,
+    needs: Ability | None = None,
+    refusal: str = "refused",
+    fixes: Fixes = "",
+    unless: Callable[[PromptFile], object] = lambda file: None,
 ) -> Callable[[Check], Rule]:
     """Make a rule that reports the problems of its name that reading and parsing left, each an error.
 
-    The function may yield further findings, which have the rule's severity.
+    The function may yield further findings, which have the rule's severity. `unless` something else is wrong with a
+    file, from which the problems follow.
     """
 
     def make(more: Check) -> Rule:
         name = _name(more)
 
         def check(file: PromptFile) -> Iterator[Finding]:
-            for problem in file.problems:
+            for problem in () if unless(file) else file.problems:
                 if problem.rule == name:
                     yield Finding(problem.span, problem.message, problem.help, Severity.ERROR, fix=problem.fix)
             yield from more(file)

@@ -7,6 +7,7 @@ from kbp.dialects import DIALECTS
 from kbp.dialects.base import Dialect
 from kbp.files import PromptFile
 from kbp.linter.rules.base import rule
+from kbp.linter.rules.inputs import malformed_in
 from kbp.model import FREE_TEXT, Placeholder, Template
 from kbp.text import Edit, Fix
 
@@ -37,12 +38,13 @@ def foreign_placeholder(file: PromptFile) -> Iterator[Finding]:
     if own is None or file.template is None:
         return
     placed = {placeholder.span for placeholder in file.template.placeholders}
+    malformed = malformed_in(file)
     for dialect in DIALECTS.values():
         if dialect is own:
             continue
         places: dict[str, list[Placeholder]] = {}
         for placeholder in dialect.foreign(file.document):
-            if placeholder.span not in placed:
+            if placeholder.span not in placed and not malformed.holds(placeholder.span.start):
                 places.setdefault(placeholder.raw, []).append(placeholder)
         for raw, placeholders in places.items():
             message = f"`{raw}` is a {dialect.name} placeholder: in a {own.name} file it is text"

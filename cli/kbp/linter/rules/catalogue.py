@@ -222,6 +222,10 @@ def manifest_path(skipped: Skipped, text: str) -> Finding:
     if at < 0:
         written = json.dumps(skipped.written, ensure_ascii=False)
         at = text.find(written)
+    if skipped.written is None:
+        return Finding(
+            Span(skipped.offset, skipped.offset + 1), skipped.reason, "correct the file: nothing of it is used"
+        )
     span = Span(at, at + len(written)) if at >= 0 else Span(0, 0)
     return Finding(span, skipped.reason, "correct the path, or add what it names")
 

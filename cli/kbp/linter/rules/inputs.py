@@ -20,6 +20,21 @@ def _inputs(file: PromptFile) -> list[Placeholder]:
     return [each for each in (file.template.placeholders if file.template else ()) if each.kind is Kind.NAMED]
 
 
+def malformed_in(file: PromptFile) -> Spans:
+    """Where the inputs of a file stand that are none, or whose text is cut short: nothing more is said of them."""
+    if file.dialect is None or "inputs" not in file.dialect.expresses:
+        return Spans(())
+    cut = [each.span for each in _inputs(file) if "{" in (each.hint or "")]
+    return Spans(sorted([*(Span(*match.span()) for match in _malformed(file)), *cut]))
+
+
+def _malformed(file: PromptFile) -> Iterator[re.Match[str]]:
+    placed = {placeholder.span.start for placeholder in _inputs(file)}
+    for match in _ANY_INPUT.finditer(file.document.text, file.document.body_start):
+        if match["closed"] and match.start() not in placed:
+            yield match
+
+
 @rule(Severity.WARNING, needs="inputs", fixes="safe")
 def malformed_input(file: PromptFile) -> Iterator[Finding]:
     """An input is `${input:name}` or `${input:name:text}`.
@@ -41,17 +56,15 @@ def malformed_input(file: PromptFile) -> Iterator[Finding]:
         ---
         Write it under ${input:folder:Which folder?}.
     """
-    inputs = _inputs(file)
-    placed = {placeholder.span.start for placeholder in inputs}
-    for match in _ANY_INPUT.finditer(file.document.text, file.document.body_start):
-        if match["closed"] and match.start() not in placed:
+    for match in _malformed(file):
+        if match["closed"]:
             fixed = match[0].replace("|", ":", 1)
             is_one = _ONE_INPUT.match(fixed) is not None
             help = f"write `{fixed}`" if is_one else "write `${input:name}` or `${input:name:text}`"
             bar = match.start() + match[0].find("|")
             fix = replacement(Span(bar, bar + 1), ":") if is_one else None
             yield Finding(Span(*match.span()), f"`{match[0]}` is no input, and is text", help, fix=fix)
-    for placeholder in inputs:
+    for placeholder in _inputs(file):
         if "{" in (placeholder.hint or ""):
             message = f"the text of `{placeholder.raw}` ends at its first closing brace"
             yield Finding(placeholder.span, message, "leave braces out of it")
@@ -78,7 +91,10 @@ def conflicting_inputs(file: PromptFile) -> Iterator[Finding]:
         Check ${input:service:Which service?} and restart ${input:service}.
     """
     first: dict[str, str] = {}
+    malformed = malformed_in(file)
     for placeholder in _inputs(file):
+        if malformed.holds(placeholder.span.start):
+            continue
         text = squeeze(placeholder.hint or "")
         known = first.setdefault(placeholder.name or "", text) if text else text
         if text and text != known:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile
 from kbp.linter.rules.base import rule
+from kbp.linter.rules.frontmatter import misplaced_block
 from kbp.linter.rules.shell import commands_of
 from kbp.model import Kind, Placeholder
 from kbp.text import Edit, Fix, Span, replacement
@@ -26,7 +27,7 @@ _CODE_LINE = re.compile(
 def amounts_and_code(file: PromptFile) -> list[Span]:
     """The dollars of prices and of code, each with what shows it to be one."""
     document = file.document
-    if "$" not in document.text[document.body_start :]:
+    if "$" not in document.text[document.body_start :] or misplaced_block(file):  # which is not read as it is meant
         return []
     template = file.template
     asks_nothing = template is not None and not template.positions and "argument-hint" not in document.frontmatter
@@ -57,6 +58,12 @@ def _positions(file: PromptFile) -> list[Placeholder]:
     others = set(amounts_and_code(file))
     placeholders = file.template.placeholders if file.template else ()
     return [each for each in placeholders if each.kind is Kind.POSITION and each.span not in others]
+
+
+def counts_from_one(file: PromptFile) -> bool:
+    """Whether the positions of a file start with the second word."""
+    indexes = {placeholder.index for placeholder in _positions(file)}
+    return 1 in indexes and 0 not in indexes
 
 
 @rule(Severity.WARNING, needs="positions", fixes="unsafe")
@@ -113,7 +120,9 @@ def past_the_end(file: PromptFile) -> Iterator[Finding]:
         Move it from $0 to $1 and tell $2.
     """
     names = file.template.positions if file.template else ()
-    for placeholder in _positions(file) if names else ():
+    if not names or counts_from_one(file):
+        return
+    for placeholder in _positions(file):
         if (placeholder.index or 0) >= len(names):
             message = f"`{placeholder.raw}` is past the last of {len(names)} declared names: it stays as it is written"
             yield Finding(placeholder.span, message, "declare a name for it; positions count from 0")
@@ -143,8 +152,7 @@ def one_based_index(file: PromptFile) -> Iterator[Finding]:
         Rename $0 to $1.
     """
     used = _positions(file)
-    indexes = {placeholder.index for placeholder in used}
-    if 1 in indexes and 0 not in indexes:
+    if counts_from_one(file):
         first = next(placeholder for placeholder in used if placeholder.index == 1)
         message = f"`{first.raw}` is the second word, and `$0`, the first, is never used"
         yield Finding(first.span, message, "count from 0", fix=_one_less(used))

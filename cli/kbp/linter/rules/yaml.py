@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator
 
+import yaml
+
 from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile
-from kbp.frontmatter import Entry, quoted
+from kbp.frontmatter import LOADER, Entry, quoted
 from kbp.linter.rules.base import rule
 from kbp.text import LINE_END, Span, replacement
 
@@ -91,7 +93,8 @@ def early_frontmatter_end(file: PromptFile) -> Iterator[Finding]:
         yield Finding(Span(at, at + 3), message, "write two dashes, or a dash of another kind")
 
 
-_FEATURE = re.compile(r"(?:[&*][^\s,\[\]{}]+|!\S*)(?=\s|$)")
+_FEATURE = re.compile(r"[&*][^\s,\[\]{}]+|![^\s,\[\]{}]*")
+_FEATURES = {"&": "an anchor", "*": "an alias", "!": "a tag"}
 
 
 @rule(Severity.WARNING, even_refused=True)
@@ -114,20 +117,17 @@ def yaml_feature(file: PromptFile) -> Iterator[Finding]:
         ---
         Go somewhere.
     """
-    names = {"&": "an anchor", "*": "an alias", "!": "a tag"}
-    text, block = file.document.text, file.document.block
-    if block is None or not set("&*!<").intersection(text[block.start : block.end]):
+    text, block, root = file.document.text, file.document.block, file.document.root
+    if block is None or root is None or not set("&*!<").intersection(text[block.start : block.end]):
         return
-    for entry in _entries(file):
-        if entry.key == "<<":
+    for event in yaml.parse(root.block.text, Loader=LOADER):
+        start = block.start + (event.start_mark.index if event.start_mark else 0)
+        if isinstance(event, yaml.ScalarEvent) and event.value == "<<" and event.implicit[0]:
             message = "`<<` is a merge key, which VS Code does not know"
-            yield Finding(entry.key_span, message, "write the keys out")
-            continue
-        gap = re.compile(r"[ \t]*:[ \t]*").match(text, entry.key_span.end)
-        match = _FEATURE.match(text, gap.end()) if gap else None
-        if match and match[0][0] in names:
-            message = f"`{match[0]}` is {names[match[0][0]]}, which clients read differently"
-            yield Finding(Span(match.start(), match.end()), message, "write the value out")
+            yield Finding(Span(start, start + 2), message, "write the keys out")
+        elif match := _FEATURE.match(text, start):
+            message = f"`{match[0]}` is {_FEATURES[match[0][0]]}, which clients read differently"
+            yield Finding(Span(*match.span()), message, "write the value out")
 
 
 # Plain scalars that YAML 1.1 and 1.2 take for different values: booleans, octal, base 60, digits with underscores.
