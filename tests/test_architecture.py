@@ -32,6 +32,7 @@ ROOMS = [
     "files",
     "search",
     "library",
+    "converter",
     "values",
     "linter",
     "output",

@@ -1,0 +1,1 @@
+"""Prompt files from one dialect to another."""

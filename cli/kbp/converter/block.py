@@ -1,0 +1,104 @@
+"""The frontmatter of a file as another dialect has it: the lines that stay as they are, and those written anew."""
+
+from collections.abc import Iterator
+
+from kbp.converter.base import NOWHERE, Job, scalar, skill_name
+from kbp.document import Document
+from kbp.frontmatter import Entry, quoted
+from kbp.model import Argument
+from kbp.text import BOM
+
+
+def frontmatter(job: Job) -> str:
+    """All that stands before the body of the target: its frontmatter with the dashes, blank lines, a mark."""
+    document = job.document
+    text = document.text
+    lines = [line for entry, written in _entries(document) for line in _kept(entry, written, job)]
+    lines += [f"{key}{value}{job.newline}" for key, value in _wanted(job)]
+    mark = BOM if text.startswith(BOM) else ""
+    if document.block is not None:
+        return text[: document.block.start] + "".join(lines) + text[document.block.end : document.body_start]
+    if not lines:
+        return text[: document.body_start]
+    dashes = f"---{job.newline}"
+    return f"{mark}{dashes}{''.join(lines)}{dashes}{text[len(mark) : document.body_start]}"
+
+
+def _entries(document: Document) -> Iterator[tuple[Entry | None, str]]:
+    """The lines of the block entry by entry, each with what stands below it; None for what stands above the first."""
+    block, text, lines = document.block, document.text, document.lines
+    if block is None:
+        return
+    entries = sorted((document.root.entries if document.root else None) or (), key=lambda entry: entry.key_span)
+    starts = [lines.span(lines.position(entry.key_span.start).line).start for entry in entries]
+    first = starts[0] if starts else block.end
+    if first > block.start:
+        yield None, text[block.start : first]
+    for at, entry in enumerate(entries):
+        end = starts[at + 1] if at + 1 < len(starts) else block.end
+        yield entry, text[starts[at] : end]
+
+
+def _kept(entry: Entry | None, lines: str, job: Job) -> list[str]:
+    """The lines of an entry that stay, written anew where the target wants them otherwise."""
+    if entry is None or entry.key == "description":
+        return [lines]
+    key, hint = entry.key, job.pivot.hint
+    if key == "argument-hint" and "free text" in job.target.expresses:
+        if entry.value.items is None:
+            return [lines]
+        return [f"argument-hint: {quoted(hint)}{job.newline}"] if hint else []
+    if key == "arguments" and "declared arguments" in job.source.expresses:
+        return [lines] if job.is_within_family and not _is_renamed(job) else []
+    if job.is_within_family and key != "name" and key in job.target.keys:
+        return [lines]
+    says_nothing_more = key == "name" and entry.value.text == job.file.stem
+    is_shown = key == "argument-hint" and (job.pivot.is_placed or not hint)
+    if not says_nothing_more and not is_shown:
+        job.lose("lost", key, entry.key_span, "not written")
+    return []
+
+
+def _is_renamed(job: Job) -> bool:
+    return any(old != new for old, new in job.pivot.renamed.items())
+
+
+def _wanted(job: Job) -> Iterator[tuple[str, str]]:
+    """The keys that the target needs besides those that stay, each with the text behind it."""
+    keys, pivot = job.document.frontmatter, job.pivot
+    if job.has_own_folder:
+        yield from _of_skill(job)
+    if "free text" in job.target.expresses and pivot.hint and "argument-hint" not in keys:
+        yield "argument-hint: ", quoted(pivot.hint)
+    are_kept = job.is_within_family and "arguments" in keys and not _is_renamed(job)
+    if not pivot.arguments or are_kept:
+        return
+    if "required" in job.target.expresses:
+        yield "arguments:", "".join(_argument(each, job.newline) for each in pivot.arguments)
+    elif "declared arguments" in job.target.expresses:
+        yield "arguments: ", f"[{', '.join(scalar(each.name) for each in pivot.arguments)}]"
+
+
+def _of_skill(job: Job) -> Iterator[tuple[str, str]]:
+    stem = job.file.stem
+    name = skill_name(stem)
+    if not name:
+        job.refuse(NOWHERE, f"`{stem}` leaves no name for a skill", "rename the file")
+    elif name != stem:
+        job.lose("approximated", f"name {stem}", NOWHERE, name)
+    yield "name: ", name
+    if job.pivot.description is None:
+        yield "description: ", scalar(stem)
+    if not job.is_within_family or "disable-model-invocation" not in job.document.frontmatter:
+        yield "disable-model-invocation: ", "true"
+
+
+def _argument(argument: Argument, newline: str) -> str:
+    lines = [f"- name: {scalar(argument.name)}"]
+    if argument.description:
+        lines.append(f"  description: {scalar(argument.description)}")
+    if argument.required:
+        lines.append("  required: true")
+    if argument.default is not None:
+        lines.append(f"  default: {scalar(argument.default)}")
+    return "".join(newline + line for line in lines)
