@@ -1,17 +1,26 @@
 """A prompt in another dialect: the records of the contract, and what holds of every file."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from conftest import TESTS
+from conftest import LIBRARY, TESTS
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kbp.converter.base import skill_name
 from kbp.converter.run import convert
+from kbp.diagnostics import Severity
 from kbp.dialects import DIALECTS
 from kbp.files import Manner, Place, PromptFile, read
+from kbp.library import load_all
+from kbp.linter.run import lint
+from kbp.model import Kind
+from kbp.renderer import render
+from kbp.search import Search, find_paths
 
 CASES = [json.loads(line) for line in (TESTS / "cases" / "convert.jsonl").read_text(encoding="utf-8").splitlines()]
 
@@ -46,3 +55,113 @@ def test_a_file_is_converted_as_its_case_says(case: dict[str, Any]) -> None:
 )
 def test_a_skill_is_called_in_lower_case_letters_digits_and_dashes(stem: str, name: str) -> None:
     assert skill_name(stem) == name
+
+
+# What holds of every file
+
+KEYS = [
+    "description: d",
+    "description: 'a: b'",
+    "title: T",
+    "model: m",
+    "x-a: [1, 2]",
+    "# c",
+    "",
+    "name: n",
+    "tools: [x]",
+]
+KEYS += ["allowed-tools: Read", "agent: x", 'argument-hint: "[a] [b]"', "argument-hint: what", "description: # none"]
+ARGUMENTS = {
+    "kb": [
+        "arguments: [{name: app}]",
+        "arguments:\n- name: app\n  description: Which one?\n  required: true\n- name: since\n  default: 1h",
+        "arguments: [{name: arguments, description: What}]",
+        "arguments: [{name: app}, {name: arguments}]",
+    ],
+    "claude": ["arguments: [app, since]", "arguments: app", "arguments: [a-b, größe]", "arguments: [arguments, app]"],
+    "copilot": [],
+    "skill": ["arguments: [app]"],
+}
+PIECES = [
+    "$app", "$since", "$ARGUMENTS", "$0", "$1", "$ARGUMENTS[0]", "\\$app", "\\$5.00", "$5.00", "$other", "\\", "{", "}",
+    "{{ app }}", "{{since}}", "{{ arguments }}", "{{ .Values.x }}", "${input:app}", "${input:app:Which?}", "${input:x}",
+    "${file}", "#file:a.md", "@a/b.md", "!`ls`", "```\n", "text", " ", "\n", "s", "[", "$", "`", "é",
+    "${CLAUDE_PLUGIN_ROOT}",
+]  # fmt: skip
+PLACES = {"kb": "prompts/p.md", "claude": "commands/p.md", "copilot": "prompts/p.prompt.md", "skill": "p/SKILL.md"}
+
+
+@st.composite
+def prompts(draw: st.DrawFn) -> PromptFile:
+    dialect = draw(st.sampled_from(list(DIALECTS)))
+    keys = draw(st.lists(st.sampled_from(KEYS), max_size=4, unique_by=lambda line: line.partition(":")[0]))
+    if ARGUMENTS[dialect] and draw(st.booleans()):
+        keys.insert(draw(st.integers(0, len(keys))), draw(st.sampled_from(ARGUMENTS[dialect])))
+    body = "".join(draw(st.lists(st.sampled_from(PIECES), max_size=8)))
+    block = "".join(f"{line}\n" for line in keys)
+    text = f"---\n{block}---\n{body}" if keys or draw(st.booleans()) else body
+    newline = draw(st.sampled_from(["\n", "\n", "\r\n"]))
+    mark = draw(st.sampled_from(["", "", "", "\ufeff"]))
+    return load(PLACES[dialect], mark + text.replace("\n", newline), dialect)
+
+
+def values_of(file: PromptFile, names: Iterable[str], value: str) -> dict[str, str]:
+    return {name: f"{value}{at}" for at, name in enumerate(sorted(names))}
+
+
+def check_meaning(before: PromptFile, after: PromptFile) -> None:
+    """Nothing was reported as lost: both publish and render the same, but for free text that nothing shows."""
+    assert before.template is not None
+    assert after.template is not None
+    assert after.template.description == before.template.description or before.template.description is None
+    own, other = (
+        {each.name for each in template.arguments if not each.is_free_text}
+        for template in (before.template, after.template)
+    )
+    assert own - {"arguments"} == other - {"arguments"}
+    for value in ("x", 'two "words" $0 {{ app }}'):
+        given = values_of(before, own - {"arguments"}, value)
+        assert [each.content["text"] for each in render(before.template, {**given})] == [
+            each.content["text"] for each in render(after.template, {**given})
+        ]
+        shows = any(part.kind is Kind.FREE_TEXT for part in before.template.placeholders)
+        if shows or "arguments" in own:
+            given["arguments"] = value
+            assert render(before.template, given) == render(after.template, given)
+
+
+def check_conversion(file: PromptFile) -> None:
+    if file.template is None:
+        return
+    errors = [each for each in lint([file]).diagnostics if each.severity is Severity.ERROR]
+    for name, target in DIALECTS.items():
+        converted = convert(file, target)
+        assert convert(file, target) == converted
+        if target is file.dialect:
+            assert (converted.text, converted.losses) == (file.document.text, ())
+            continue
+        if converted.text is None:
+            assert converted.problems
+            continue
+        path = PLACES[name] if name != "skill" else f"{skill_name(file.stem)}/SKILL.md"
+        after = load(path, converted.text, name)
+        assert after.template is not None
+        found = [each.rule for each in lint([after]).diagnostics if each.severity is Severity.ERROR]
+        assert not found or errors, (name, found, converted.text)
+        if not converted.losses:
+            check_meaning(file, after)
+
+
+@given(prompts())
+@settings(max_examples=500, deadline=None)
+def test_a_converted_file_means_the_same_or_says_what_it_lost(file: PromptFile) -> None:
+    check_conversion(file)
+
+
+def test_the_library_of_the_tests_is_converted() -> None:
+    search = Search()
+    find_paths([str(LIBRARY)], None, search)
+    files = load_all(search).files
+    assert len(files) == 29
+    for file in files:
+        check_conversion(file)

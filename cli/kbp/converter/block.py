@@ -41,6 +41,8 @@ def _entries(document: Document) -> Iterator[tuple[Entry | None, str]]:
 
 def _kept(entry: Entry | None, lines: str, job: Job) -> list[str]:
     """The lines of an entry that stay, written anew where the target wants them otherwise."""
+    if entry is not None and entry.key == "description" and job.has_own_folder and job.pivot.description is None:
+        return []  # one is required there, and written anew
     if entry is None or entry.key == "description":
         return [lines]
     key, hint = entry.key, job.pivot.hint

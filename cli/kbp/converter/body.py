@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kbp.converter.base import Job, spellable
+from kbp.converter.base import Job, LossKind, spellable
 from kbp.files import Manner, Place, PromptFile, read
 from kbp.model import FREE_TEXT, Argument, Kind, Placeholder
 from kbp.text import Span, split_white
 
 LIVE = (Kind.NAMED, Kind.POSITION, Kind.FREE_TEXT)
 # A price, which Claude Code fills although it is none of its placeholders over MCP.
-_AMOUNT = re.compile(r"\$(?<!\\\$)[0-9]+\.[0-9]")
+_AMOUNT = re.compile(r"\$[0-9]+\.[0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +124,16 @@ class _Body:
 
     def appended(self) -> list[Part]:
         job, template = self.job, self.job.template
-        if not self.pivot.has_free_text or self.pivot.is_placed or template.append is None or job.has_typed_text:
+        if not self.pivot.has_free_text or self.pivot.is_placed or job.is_within_family:
             return []
         end = len(job.document.text)
         span = Span(end, end)
+        if job.has_typed_text:
+            kind: LossKind = "gained" if template.append is None else "approximated"
+            job.lose(kind, "appended text", span, "appended with a label")
+            return []
+        if template.append is None:
+            return []
         if template.positions:  # published only because of an index
             job.lose("lost", "appended text", span, "not published")
             return []
@@ -145,7 +151,10 @@ def escaped(parts: Sequence[Part], before: str, job: Job) -> list[Part]:
     """The parts with a backslash before each dollar of literal text that Claude Code would fill."""
     whole = before + "".join(part.text for part in parts)
     template = read_back(whole, job).template
-    dollars = {each.span.start for each in (template.placeholders if template else ()) if each.kind in LIVE}
+    placeholders = template.placeholders if template else ()
+    dollars = {each.span.start for each in placeholders if each.kind in LIVE}
+    # A backslash of the source before what would be filled: it would be taken for an escape.
+    dollars |= {each.span.start + 1 for each in placeholders if each.kind is Kind.ESCAPED}
     dollars |= {match.start() for match in _AMOUNT.finditer(whole, len(before))}
     ordered = sorted(dollars)
     done: list[Part] = []

@@ -24,7 +24,7 @@ def convert(file: PromptFile, target: Dialect) -> Converted:
     job = _job(file, file.template, file.dialect, target)
     parts = parts_of(job)
     head = frontmatter(job)
-    if job.has_typed_text:
+    if job.has_typed_text and not job.is_within_family:
         parts = escaped(parts, head, job)
     if job.problems:
         return Converted(None, problems=tuple(job.problems))
