@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,11 @@ def check_conversion(file: PromptFile) -> None:
         assert not found or errors, (name, found, converted.text)
         if not converted.losses:
             check_meaning(file, after)
+        kept = convert(file, target, keep=True)
+        assert kept.text is not None
+        again = load(path, kept.text, name)
+        assert again.template == replace(after.template, body=again.template.body if again.template else ())
+        assert convert(again, file.dialect or target).text == file.document.text
 
 
 @given(prompts())
@@ -165,3 +171,53 @@ def test_the_library_of_the_tests_is_converted() -> None:
     assert len(files) == 29
     for file in files:
         check_conversion(file)
+
+
+# What a comment keeps
+
+SOURCE = "---\n# ours\ndescription: d\nmodel: m # kept\narguments: [app]\n---\n\nLook at $app, \\$5.00.\n"
+
+
+def kept_as_kb() -> str:
+    text = convert(load("commands/p.md", SOURCE), DIALECTS["kb"], keep=True).text
+    assert text is not None
+    return text
+
+
+def test_a_comment_keeps_what_the_target_cannot_say_and_gives_it_back() -> None:
+    text = kept_as_kb()
+    assert "model" not in text.replace("model: m", "")
+    assert text.count("---") == 2
+    assert lint([load("prompts/p.md", text)]).diagnostics == ()
+    assert convert(load("prompts/p.md", text), DIALECTS["claude"]).text == SOURCE
+
+
+def test_an_edit_wins_over_what_a_comment_keeps() -> None:
+    edited = kept_as_kb().replace("Look at", "Look hard at").replace("description: d", "description: e")
+    assert convert(load("prompts/p.md", edited), DIALECTS["claude"]).text == (
+        "---\n# ours\ndescription: e\narguments: [app]\n---\n\nLook hard at $app, \\$5.00.\n"
+    )
+
+
+FORGED = [
+    ('"head":"', '"head":"../../etc/passwd'),
+    ('"size":', '"size":-'),
+    ('"size":', '"size":9999'),
+    ('"from":"claude"', '"from":"../../x"'),
+    ('"from":"claude"', '"from":3'),
+    ('{"from"', '{{"from"'),
+    ('"body":[[', '"body":[[-5,2,"x"],['),
+    ("description: d\\n", "description: forged\\n"),
+]
+
+
+@pytest.mark.parametrize(("written", "forged"), FORGED, ids=range(len(FORGED)))
+def test_a_comment_that_was_damaged_or_forged_says_nothing(written: str, forged: str) -> None:
+    text = kept_as_kb()
+    assert written in text
+    line = next(line for line in text.split("\n") if line.startswith("# kbp:1"))
+    bad = text.replace(line, line.replace(written, forged, 1))
+    result = convert(load("prompts/p.md", bad), DIALECTS["claude"]).text
+    assert result is not None
+    assert "forged" not in result.replace(line.replace(written, forged, 1), "")
+    assert result.endswith("Look at $app, \\$5.00.\n")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kbp.converter.base import Job, LossKind, spellable
+from kbp.dialects.base import Dialect
 from kbp.files import Manner, Place, PromptFile, read
 from kbp.model import FREE_TEXT, Argument, Kind, Placeholder
 from kbp.text import Span, split_white
@@ -26,8 +27,13 @@ class Part:
 
 def read_back(text: str, job: Job) -> PromptFile:
     """A text read as a file of the target, whatever it is called."""
-    path = Path("/") / job.file.stem / "SKILL.md" if job.has_own_folder else Path("/x.md")
-    return read(text.encode(), Place(path, Path("/"), outright=True), Manner(job.target))
+    return read(text.encode(), place_for(job.target, job.file.stem), Manner(job.target))
+
+
+def place_for(dialect: Dialect, stem: str) -> Place:
+    """Where a file of that name lies in no folder that says anything of its dialect."""
+    path = Path("/") / stem / "SKILL.md" if "own folder" in dialect.expresses else Path("/") / f"{stem}.md"
+    return Place(path, Path("/"), outright=True)
 
 
 def parts_of(job: Job) -> list[Part]:

@@ -5,22 +5,57 @@ from dataclasses import replace
 
 from kbp.converter.base import NOWHERE, Converted, Job, Pivot, spellable
 from kbp.converter.block import frontmatter
-from kbp.converter.body import check, escaped, parts_of, read_back
+from kbp.converter.body import check, escaped, parts_of, place_for, read_back
+from kbp.converter.keep import Kept, edits_of, kept_in, source_of, with_kept, without
 from kbp.dialects.base import Dialect, hint_of
-from kbp.files import PromptFile
+from kbp.files import PromptFile, read, reread
 from kbp.model import FREE_TEXT, Argument, Template
 
 
-def convert(file: PromptFile, target: Dialect) -> Converted:
+def convert(file: PromptFile, target: Dialect, *, keep: bool = False) -> Converted:
     """The file in another dialect.
 
     A file that is no prompt, or is refused, has its problems for an answer. The same dialect gives the same text. The
     result is read back, and what it says otherwise than its source is lost: there is no table of pairs.
+
+    Args:
+        file: what is converted.
+        target: the dialect that it is converted to.
+        keep: whether a comment keeps what the target cannot say. A file that was converted with it comes back from it
+            to the byte, as long as nobody edited it.
     """
     if file.template is None or file.dialect is None:
         return Converted(None, problems=file.problems)
     if file.dialect is target:
         return Converted(file.document.text)
+    kept = kept_in(file.document)
+    if kept is None:
+        return _convert(file, target, keep=keep)
+    bare = reread(file, without(file.document, kept))
+    if kept.source == target.name:
+        restored = _restored(bare, kept, target)
+        if restored is not None:
+            return Converted(restored)
+    return _convert(bare, target, keep=keep)
+
+
+def _restored(file: PromptFile, kept: Kept, target: Dialect) -> str | None:
+    """The source that the file was converted from; None when it is not what the file says."""
+    if file.dialect is None:
+        return None
+    source = source_of(kept, file.document.text)
+    if source is None:
+        return None
+    before = read(source.encode("utf-8", "replace"), place_for(target, file.stem), replace(file.manner, given=target))
+    if before.template is None:
+        return None
+    again = _convert(before, file.dialect, keep=False)
+    return source if again.text == file.document.text else None
+
+
+def _convert(file: PromptFile, target: Dialect, *, keep: bool) -> Converted:
+    if file.template is None or file.dialect is None:
+        return Converted(None, problems=file.problems)
     job = _job(file, file.template, file.dialect, target)
     parts = parts_of(job)
     head = frontmatter(job)
@@ -34,6 +69,13 @@ def convert(file: PromptFile, target: Dialect) -> Converted:
     if job.problems or after.template is None:
         return Converted(None, problems=tuple(job.problems) or after.problems)
     _compare(after.template, job)
+    if keep and _convert(after, file.dialect, keep=False).text != file.document.text:
+        document = file.document
+        start = document.body_start
+        kept = with_kept(text, after.document, file.dialect.name, document.text[:start], edits_of(parts, document.text))
+        if kept is None:
+            job.lose("lost", "what the target cannot say", NOWHERE, "too much for a comment")
+        text = kept or text
     return Converted(text, tuple(job.losses))
 
 

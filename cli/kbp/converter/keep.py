@@ -1,0 +1,115 @@
+"""What a converted file keeps of its source: a comment in its frontmatter, from which the source can be made again.
+
+Comments mean nothing to any client. What stands in one is never trusted: a source is only taken from it when converting
+that source gives the very file that it stands in.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kbp.converter.body import Part
+from kbp.document import Document
+from kbp.text import LINE_END, Span
+
+MAX_KEPT = 256 * 1024
+_COMMENT = re.compile(r"^# kbp:1 (?P<kept>\{[^\r\n]*\})[ \t]*(?:\r\n|\r|\n)", re.MULTILINE)
+# Three dashes would end the block for Claude Code, and a `#` might read as a comment to lint.
+_UNSAFE = re.compile(r"-(?=--)|#|\x7f")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The comment of a converted file.
+
+    Attributes:
+        source: the name of the dialect that the file was converted from.
+        head: all that stood before the body of the source.
+        size: how many characters the body has.
+        edits: where the body differs: the place in it, how many characters, and what the source has there.
+        is_alone: whether the frontmatter was made for the comment.
+        span: the line of the comment.
+    """
+
+    source: str
+    head: str
+    size: int
+    edits: tuple[tuple[int, int, str], ...]
+    is_alone: bool
+    span: Span
+
+
+def edits_of(parts: Sequence[Part], source: str) -> tuple[int, list[tuple[int, int, str]]]:
+    """How many characters a converted body has, and where it differs from that of its source."""
+    edits = []
+    at = 0
+    for part in parts:
+        written = source[part.span.start : part.span.end]
+        if written != part.text:
+            edits.append((at, len(part.text), written))
+        at += len(part.text)
+    return at, edits
+
+
+def with_kept(
+    text: str, document: Document, source: str, head: str, body: tuple[int, Sequence[tuple[int, int, str]]]
+) -> str | None:
+    """The converted text with the comment as the last line of its frontmatter; None when there is too much to keep."""
+    is_alone = document.block is None
+    size, edits = body
+    facts = {"from": source, "head": head, "size": size, "body": edits, "alone": is_alone}
+    content = json.dumps(facts, separators=(",", ":"))
+    safe = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", content)
+    if len(safe) > MAX_KEPT:
+        return None
+    end = LINE_END.search(text)
+    newline = end[0] if end else "\n"
+    line = f"# kbp:1 {safe}{newline}"
+    if document.block is not None:
+        return text[: document.block.end] + line + text[document.block.end :]
+    start = 1 if text.startswith("\ufeff") else 0
+    return f"{text[:start]}---{newline}{line}---{newline}{text[start:]}"
+
+
+def kept_in(document: Document) -> Kept | None:
+    """The comment of a file, None when it has none that can be read."""
+    if document.block is None or "# kbp:1 {" not in document.text[document.block.start : document.block.end]:
+        return None
+    matches = list(_COMMENT.finditer(document.text, document.block.start, document.block.end))
+    if not matches or matches[-1].end() != document.block.end or len(matches[-1][0]) > 2 * MAX_KEPT:
+        return None
+    try:
+        content = json.loads(matches[-1]["kept"])
+        source, head, size = content["from"], content["head"], int(content["size"])
+        edits = tuple((int(place), int(length), str(text)) for place, length, text in content["body"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    if not isinstance(source, str) or not isinstance(head, str):
+        return None
+    return Kept(source, head, size, edits, content.get("alone") is True, Span(*matches[-1].span()))
+
+
+def without(document: Document, kept: Kept) -> str:
+    """The text of the file without the comment, and without a frontmatter that was made for it alone."""
+    text, block = document.text, document.block
+    if kept.is_alone and block == kept.span:
+        start = 1 if text.startswith("\ufeff") else 0
+        closing = LINE_END.search(text, kept.span.end)
+        return text[:start] + text[closing.end() if closing else len(text) :]
+    return text[: kept.span.start] + text[kept.span.end :]
+
+
+def source_of(kept: Kept, text: str) -> str | None:
+    """The source that the comment speaks of, given the text of the file without it; None when it does not fit."""
+    if not 0 <= kept.size <= len(text):
+        return None
+    body = text[len(text) - kept.size :]
+    parts: list[str] = []
+    at = 0
+    for place, length, text in kept.edits:
+        if not at <= place <= place + length <= len(body):
+            return None
+        parts += [body[at:place], text]
+        at = place + length
+    return kept.head + "".join(parts) + body[at:]
