@@ -94,3 +94,20 @@ def test_lint_gives_a_report() -> None:
 def test_lint_of_paths_that_name_nothing_raises_with_all_of_them() -> None:
     with pytest.raises(kbp.NotFound, match=r"no file or folder 'a\.md'.*; .*'b\.md'"):
         kbp.lint(["a.md", "b.md"])
+
+
+def test_convert_gives_the_text_and_what_it_lost(tree: Tree) -> None:
+    path = (
+        tree({"prompts/a.md": "---\ndescription: d\narguments: [{name: x, required: true}]\n---\n{{ x }}\n"})
+        / "prompts/a.md"
+    )
+    converted = kbp.convert(path, "claude")
+    assert converted.text == "---\ndescription: d\narguments: [x]\n---\n$x\n"
+    assert [(loss.kind, loss.what, loss.where) for loss in converted.losses] == [
+        ("lost", "required", "x becomes optional")
+    ]
+    back = kbp.convert(path, "copilot", keep=True)
+    assert isinstance(back, kbp.Converted)
+    for wrong in ("auto", "docx"):
+        with pytest.raises(ValueError, match="dialect"):
+            kbp.convert(path, wrong)

@@ -33,6 +33,7 @@ ROOMS = [
     "search",
     "library",
     "converter",
+    "comparison",
     "values",
     "linter",
     "output",

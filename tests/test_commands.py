@@ -562,3 +562,54 @@ def test_rules_are_listed_and_explained(kbp: Kbp) -> None:
     assert kbp("rules").out.count("\n| `") == len(json.loads(kbp("rules", "--format", "json").out))
     first = "# tab-indent\n\nerror; refused: such a file does not become a prompt\n"
     assert kbp("rules", "tab-indent").out.startswith(first)
+
+
+# diff
+
+
+def test_two_prompts_are_compared_by_meaning(kbp: Kbp, tree: Tree) -> None:
+    top = tree(
+        {
+            "kbp.toml": "",
+            "prompts/a.md": "---\ndescription: d\narguments:\n- {name: app, required: true, description: Which?}\n---\n"
+            "Look at {{ app }}.\n",
+            "commands/a.md": "---\ndescription: d\narguments: [app]\n---\nLook at $app.\n",
+            "commands/b.md": "---\ndescription: e\narguments: [app, zone]\n---\nLook\nat $zone.\n",
+        }
+    )
+    result = kbp("diff", "prompts/a.md", "commands/a.md", cwd=top)
+    assert (result.code, result.out) == (
+        1,
+        "argument app: required -> optional\ndescription of app: Which? -> (none)\n",
+    )
+    assert result.err == "2 differences between prompts/a.md and commands/a.md\n"
+    result = kbp("diff", "commands/a.md", "commands/b.md", cwd=top)
+    assert result.out == (
+        "description: d -> e\n"
+        "argument zone: (none) -> optional\n"
+        "message with a value for each argument:\n"
+        "  @@ -1,2 +1,3 @@\n"
+        "  -Look at <app>.\n"
+        "  +Look\n"
+        "  +at <zone>.\n"
+        "   \n"
+        "message without values:\n"
+        "  @@ -1,2 +1,3 @@\n"
+        "  -Look at .\n"
+        "  +Look\n"
+        "  +at .\n"
+        "   \n"
+    )
+    same = kbp(
+        "diff",
+        "commands/a.md",
+        "-",
+        "--stdin-filename",
+        "commands/x.md",
+        cwd=top,
+        stdin=b"---\ndescription: d\narguments: app\n---\nLook at $app.\n",
+    )
+    assert (same.code, same.out, same.err) == (0, "", "no difference between commands/a.md and commands/x.md\n")
+    found = json.loads(kbp("diff", "commands/a.md", "commands/b.md", "-f", "json", cwd=top).out)["differences"]
+    assert found[0] == {"what": "description", "first": "d", "second": "e"}
+    assert kbp("diff", "-", "-", cwd=top, stdin=b"").code == 2

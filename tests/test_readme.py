@@ -69,7 +69,7 @@ def test_the_two_commands_are_there_and_ci_calls_the_one_of_the_tests() -> None:
 
 def test_every_command_and_format_is_in_the_readme() -> None:
     text = README.read_text(encoding="utf-8")
-    for name in ("lint", "list", "show", "render", "rules", "config"):
+    for name in ("lint", "list", "show", "render", "rules", "config", "diff"):
         assert f"kbp {name}" in text
     for format in (*linting.FORMATS, *messages.FORMATS, *prompts.LIST_FORMATS):
         assert re.search(rf"\b{format}\b", text), format

@@ -1,12 +1,13 @@
-"""kbp: prompt files in three dialects, read, rendered and linted.
+"""kbp: prompt files in four dialects, read, rendered, linted and converted.
 
-The Python side of the command line, in three functions:
+The Python side of the command line, in four functions:
 
 >>> import kbp
 >>> file = kbp.load("prompts/debug.md")  # doctest: +SKIP
 >>> file.prompt.arguments  # doctest: +SKIP
 >>> kbp.render(file, {"app": "loki"})[0].content["text"]  # doctest: +SKIP
 >>> kbp.lint("prompts").diagnostics  # doctest: +SKIP
+>>> kbp.convert(file, "claude").text  # doctest: +SKIP
 
 Importing kbp imports nothing else: each function reads what it needs when it is called.
 """
@@ -16,6 +17,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kbp.converter.base import Converted, Loss
     from kbp.diagnostics import Diagnostic, Report, Severity
     from kbp.dialects import Detection
     from kbp.dialects.base import Dialect
@@ -30,10 +32,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Argument",
+    "Converted",
     "Detection",
     "Diagnostic",
     "Dialect",
     "Document",
+    "Loss",
     "Message",
     "MissingArguments",
     "NotFound",
@@ -50,12 +54,14 @@ __all__ = [
     "TooLarge",
     "UnknownArguments",
     "__version__",
+    "convert",
     "lint",
     "load",
     "render",
 ]
 
 _HOMES = {
+    "kbp.converter.base": ("Converted", "Loss"),
     "kbp.diagnostics": ("Diagnostic", "Report", "Severity"),
     "kbp.dialects": ("Detection",),
     "kbp.dialects.base": ("Dialect",),
@@ -179,6 +185,28 @@ def lint(
         raise NotFound("; ".join(faults))
     manner = Manner(given, library=library, skills=True)
     return run.lint(load_all(search, lambda path: manner).files, skipped=search.skipped)
+
+
+def convert(file: "PromptFile | str | PathLike[str]", to: str, *, keep: bool = False) -> "Converted":
+    """A prompt file in another dialect: its text, what it lost, and why it cannot be written where it cannot.
+
+    Args:
+        file: a loaded prompt file, or the path of one.
+        to: `kb`, `claude`, `copilot` or `skill`.
+        keep: whether a comment in the frontmatter keeps what the dialect cannot say, so that converting back gives the
+            source to the byte.
+
+    Raises:
+        OSError: there is no such file, or it is a folder.
+        ValueError: there is no such dialect.
+    """
+    from kbp import files
+    from kbp.converter.run import convert as convert_file
+
+    target = _given(to)
+    if target is None:
+        raise ValueError("a file is converted to a dialect, and `auto` is none")
+    return convert_file(file if isinstance(file, files.PromptFile) else load(file), target, keep=keep)
 
 
 def _given(dialect: str) -> "Dialect | None":

@@ -14,6 +14,7 @@ from kbp import __version__
 from kbp.commands.bundles import before_command, bundled
 from kbp.commands.config import config
 from kbp.commands.console import WRONG_REQUEST, Console, ReaderGone, Stop, drop
+from kbp.commands.diff import diff
 from kbp.commands.lint import lint
 from kbp.commands.list import list_prompts
 from kbp.commands.render import render
@@ -45,6 +46,7 @@ app.command("lint")(bundled(lint))
 app.command("render")(bundled(render))
 app.command("list")(bundled(list_prompts))
 app.command("show")(bundled(show))
+app.command("diff")(bundled(diff))
 app.command("rules")(bundled(rules))
 app.command("config")(bundled(config))
 

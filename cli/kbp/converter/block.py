@@ -90,7 +90,7 @@ def _of_skill(job: Job) -> Iterator[tuple[str, str]]:
         job.lose("approximated", f"name {stem}", NOWHERE, name)
     yield "name: ", name
     if job.pivot.description is None:
-        yield "description: ", scalar(stem)
+        yield "description: ", scalar(name)
     if not job.is_within_family or "disable-model-invocation" not in job.document.frontmatter:
         yield "disable-model-invocation: ", "true"
 
