@@ -22,6 +22,7 @@ ROOMS = [
     "faults",
     "document",
     "model",
+    "marks",
     "diagnostics",
     "dialects",
     "renderer",

@@ -13,6 +13,7 @@ from kbp.dialects.base import Dialect
 from kbp.dialects.copilot import SUFFIX
 from kbp.display import said_of
 from kbp.document import Document
+from kbp.marks import Mark, mark_of
 from kbp.model import Prompt, Template
 from kbp.text import Problem, Span
 
@@ -125,6 +126,18 @@ class PromptFile:
         if self.dialect is not None and "own folder" in self.dialect.expresses:
             return self.place.path.parent.name
         return stem(self.place.path.name)
+
+    @cached_property
+    def mark(self) -> Mark | None:
+        """The mark of a file that was generated from another one."""
+        return mark_of(self.document)
+
+    @cached_property
+    def generated_from(self) -> Path | None:
+        """The path of the source of a generated file."""
+        if self.mark is None:
+            return None
+        return Path(os.path.normpath(self.place.path.parent / self.mark.source))
 
     @property
     def is_offered(self) -> bool:

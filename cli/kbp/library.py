@@ -28,16 +28,19 @@ class Library:
     """The prompt files that were found, as a source of prompts.
 
     `files` are all of them in order. Of two prompts that one client would merge — of one plugin or root, or of one
-    library — the first in sorted order serves the name.
+    library — the first in sorted order serves the name. A file that was generated from another one of them is left out,
+    unless `generated` ones are asked for.
     """
 
     files: tuple[PromptFile, ...]
     search: Search = field(default_factory=Search)
+    generated: bool = False
 
     @property
     def served(self) -> tuple[PromptFile, ...]:
         """The prompts on offer, in order of their names."""
         lost = {id(file) for file, _ in (*self.collisions(), *self.shadowed())}
+        lost |= set() if self.generated else {id(file) for file in twins(self.files)}
         return tuple(sorted(self._prompts(lost), key=lambda file: (file.name, file.path)))
 
     def _prompts(self, lost: set[int]) -> Iterator[PromptFile]:
@@ -51,7 +54,8 @@ class Library:
         """The prompts whose name a stronger source serves too, each with the one that serves it."""
         taken: dict[str, PromptFile] = {}
         shadowed: list[tuple[PromptFile, PromptFile]] = []
-        for file in sorted((file for file in self.files if file.template), key=_rank):
+        left_out = set(map(id, twins(self.files)))
+        for file in sorted((each for each in self.files if each.template and id(each) not in left_out), key=_rank):
             first = taken.setdefault(file.name, file)
             if first.place.level < file.place.level:
                 shadowed.append((file, first))
@@ -116,11 +120,23 @@ def _rank(file: PromptFile) -> tuple[int, Path]:
     return file.place.level, file.place.path
 
 
+def twins(files: Iterable[PromptFile]) -> list[PromptFile]:
+    """The files that were generated from another one of them."""
+    among = list(files)
+    paths = {file.place.path for file in among}
+    return [file for file in among if file.generated_from in paths]
+
+
 def colliding(files: Iterable[PromptFile]) -> list[list[PromptFile]]:
-    """The groups of prompts that one client would merge: equal names in one library, or in one plugin or root."""
+    """The groups of prompts that one client would merge: equal names in one library, or in one plugin or root.
+
+    A generated file never collides with its source.
+    """
+    files = list(files)
+    left_out = set(map(id, twins(files)))
     groups: dict[tuple[str, str], list[PromptFile]] = {}
     for file in files:
-        if file.template is not None:
+        if file.template is not None and id(file) not in left_out:
             groups.setdefault((file.library or str(file.place.unit or file.place.root), file.name), []).append(file)
     return [sorted(group, key=_rank) for group in groups.values() if len(group) > 1]
 

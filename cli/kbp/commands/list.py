@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,7 @@ from kbp.commands.console import DONE, Console, Stop, collecting
 from kbp.commands.options import STDIN, Sources, bad_choice, tell_files
 from kbp.display import counted
 from kbp.files import shown
-from kbp.library import Library
+from kbp.library import Library, twins
 from kbp.model import Prompt
 from kbp.output.prompts import LIST_FORMATS, Row, columns, matcher
 
@@ -36,6 +37,9 @@ def list_prompts(
         str | None,
         typer.Option("--only-dialect", metavar="|".join(dialects.names()[1:]), help="Only prompts of that dialect."),
     ] = None,
+    generated: Annotated[
+        bool, typer.Option("--generated", help="Generated prompts too, beside their sources.")
+    ] = False,
     shadowed: Annotated[
         bool, typer.Option("--shadowed", help="The prompts whose name a stronger source serves.")
     ] = False,
@@ -71,7 +75,7 @@ def list_prompts(
         rows = [(file.name, file.path, winner.path) for file, winner in found.shadowed()]
         _print_whole(("NAME", "PATH", "SHADOWED BY"), rows, "nothing is shadowed", console)
     else:
-        chosen = _chosen(found, pattern, only_dialect)
+        chosen = _chosen(replace(found, generated=generated), pattern, only_dialect)
         console.page(LIST_FORMATS[format](chosen, console.cells), no_pager=no_pager)
         console.hint(_summary(found, chosen))
     return DONE
@@ -121,5 +125,6 @@ def _skipped(found: Library) -> list[tuple[str, str]]:
             problem = file.problems[0]
             line = file.document.lines.position(problem.span.start).line
             rows.append((f"{file.path}:{line}", f"{problem.rule}: {problem.message}"))
+    rows += [(file.path, f"generated from {file.mark.source}") for file in twins(found.files) if file.mark]
     rows += [(file.path, f"name-collision: {winner.path} serves `{file.name}`") for file, winner in found.collisions()]
     return sorted(rows)

@@ -79,6 +79,7 @@ RULES: dict[str, Rule] = {
         mcp.free_text_over_mcp,
         catalogue.manifest_path,
         catalogue.skill_name,
+        catalogue.stale_twin,
         known.dialect_mixed,
         safety.hidden_text,
         safety.secret,
