@@ -36,7 +36,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
+@pytest.mark.parametrize("hook", [hook for hook in HOOKS if "files" in hook], ids=lambda hook: hook["id"])
 @pytest.mark.parametrize(("name", "matches"), NAMES)
 def test_a_hook_gets_prompt_files_alone(hook: dict[str, Any], name: str, matches: bool) -> None:
     assert bool(re.search(hook["files"], name)) is matches
@@ -95,6 +95,14 @@ def test_the_hooks_run(program: str, source: Path, tmp_path: Path, tmp_path_fact
     assert (tmp_path / "commands/ignored.md").read_text(encoding="utf-8") == BROKEN_FILE
     git(tmp_path, "add", "-A", "-f")
     assert (run("kbp-lint").returncode, run("kbp-fix").returncode) == (0, 0)
+
+    (tmp_path / "kbp.toml").write_text('[convert]\ntargets = [{ to = "copilot" }]\n', encoding="utf-8")
+    missing = run("kbp-convert-check")
+    assert missing.returncode == 1
+    assert ".github/prompts/a b.prompt.md (commands/a b.md): is not there yet" in missing.stdout
+    made = subprocess.run([sys.executable, "-m", "kbp", "convert"], cwd=tmp_path, capture_output=True, check=False)
+    assert made.returncode == 0
+    assert run("kbp-convert-check").returncode == 0
 
 
 def test_the_problem_matcher_reads_the_first_line_of_each_finding(kbp: Kbp) -> None:

@@ -55,7 +55,7 @@ def test_the_manuals(golden: Golden) -> None:
     golden("rules.md", "\n".join(manual.page(rule) for rule in RULES.values()))
 
 
-@pytest.mark.parametrize("command", ["", "lint", "render", "list", "show", "rules"])
+@pytest.mark.parametrize("command", ["", "lint", "convert", "render", "list", "show", "diff", "new", "rules"])
 def test_the_help(kbp: Kbp, golden: Golden, command: str) -> None:
     result = kbp(*command.split(), "--help")
     assert (result.code, result.err) == (0, "")

@@ -14,7 +14,7 @@ from conftest import BROKEN, LIBRARY, Tree
 import kbp
 from kbp.commands import linting
 from kbp.diagnostics import Severity
-from kbp.dialects import dialect_called
+from kbp.dialects import DIALECTS, dialect_called
 from kbp.files import Manner, PromptFile
 from kbp.library import load_all
 from kbp.linter.choice import Choice
@@ -30,9 +30,7 @@ CASES = [json.loads(line) for line in TABLE.read_text(encoding="utf-8").splitlin
 
 # No example can show these: they have tests of their own.
 WITHOUT_EXAMPLES = {"unreadable-file", "too-large", "secret", "dangling-link"}
-# Rules that the table speaks of and that come with convert: their records are looked at for the others.
-LATER = {"lossy-conversion"}
-CHECKED = [case for case in CASES if not LATER.intersection(case.get("config", {}).get("enable", []))]
+CLAUDE = DIALECTS["claude"]
 
 
 def load(top: Path, paths: list[str]) -> list[PromptFile]:
@@ -50,7 +48,7 @@ def fired(rule: Rule, examples: list[Example], tree: Tree) -> set[str]:
         if rule.check_skipped:
             find_in_project(top, search)
         files = load(top, [example.path for example in examples if example.path.endswith(".md")])
-        report = lint(files, Choice(tuple({*Choice().rules, rule})), search.skipped)
+        report = lint(files, Choice(tuple({*Choice().rules, rule}), targets=(CLAUDE,)), search.skipped)
     assert {diagnostic.rule for diagnostic in report.diagnostics} <= {rule.name}
     return {diagnostic.path for diagnostic in report.diagnostics}
 
@@ -95,7 +93,7 @@ def data_of(case: dict[str, Any]) -> bytes | None:
     return case["file"].encode() if case["file"] is not None else None
 
 
-@pytest.mark.parametrize("case", CHECKED, ids=[case["id"] for case in CHECKED])
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 def test_a_file_has_the_findings_of_its_case(case: dict[str, Any], tree: Tree) -> None:
     data = data_of(case)
     top = tree({".git/HEAD": "", **case.get("siblings", {}), **({case["path"]: data} if data is not None else {})})
@@ -110,7 +108,9 @@ def test_a_file_has_the_findings_of_its_case(case: dict[str, Any], tree: Tree) -
     else:
         files = load(top, [case["path"], *prompts])
     enabled = [RULES[name] for name in case.get("config", {}).get("enable", [])]
-    report = lint(files, Choice((*Choice().rules, *enabled)), search.skipped)
+    target = case.get("config", {}).get("target")
+    targets = (DIALECTS[target],) if target else ()
+    report = lint(files, Choice((*Choice().rules, *enabled), targets=targets), search.skipped)
     found = {
         (diagnostic.rule, str(diagnostic.severity), diagnostic.start.line)
         for diagnostic in report.diagnostics
@@ -124,7 +124,7 @@ def test_a_file_has_the_findings_of_its_case(case: dict[str, Any], tree: Tree) -
 
 FIXED = [
     (case, finding)
-    for case in CHECKED
+    for case in CASES
     for finding in case["diagnostics"]
     if ("fix" in finding or "fixed_file" in finding) and finding["rule"] in RULES
 ]
@@ -167,8 +167,8 @@ def test_the_fixes_of_a_rule_are_what_its_table_says(rule: Rule, tree: Tree) -> 
 
 
 def test_most_of_the_table_is_checked() -> None:
-    assert len(CHECKED) > 195
-    rules = {each["rule"] for case in CHECKED for each in case["diagnostics"]}
+    assert len(CASES) > 195
+    rules = {each["rule"] for case in CASES for each in case["diagnostics"]}
     assert set(RULES) - rules <= WITHOUT_EXAMPLES
 
 

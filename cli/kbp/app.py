@@ -14,19 +14,22 @@ from kbp import __version__
 from kbp.commands.bundles import before_command, bundled
 from kbp.commands.config import config
 from kbp.commands.console import WRONG_REQUEST, Console, ReaderGone, Stop, drop
+from kbp.commands.convert import convert
 from kbp.commands.diff import diff
 from kbp.commands.lint import lint
 from kbp.commands.list import list_prompts
+from kbp.commands.new import new
 from kbp.commands.render import render
 from kbp.commands.rules import rules
 from kbp.commands.show import show
 
 BUG, LEFT = 70, 130
 
-HELP = """Lint, list and render prompt files: kb ({{ name }}), Claude Code ($ARGUMENTS), Copilot (${input:name}).
+HELP = """Lint, convert and render prompt files: kb ({{ name }}), Claude Code ($ARGUMENTS), Copilot (${input:name}).
 
 \b
   kbp lint                          what is wrong with the prompts of this project
+  kbp convert commands/ --to copilot
   kbp list                          which prompts there are
   kbp render debug -a app=loki      one of them, filled in
 """
@@ -43,10 +46,12 @@ app = typer.Typer(
 
 app.callback()(before_command())
 app.command("lint")(bundled(lint))
+app.command("convert")(bundled(convert))
 app.command("render")(bundled(render))
 app.command("list")(bundled(list_prompts))
 app.command("show")(bundled(show))
 app.command("diff")(bundled(diff))
+app.command("new")(bundled(new))
 app.command("rules")(bundled(rules))
 app.command("config")(bundled(config))
 

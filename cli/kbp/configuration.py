@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from kbp.display import said_of
@@ -37,6 +37,12 @@ def _is_size(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MAX_SIZE
 
 
+def _is_target(value: Any) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("to"), str):
+        return False
+    return value.keys() <= {"to", "out"} and isinstance(value.get("out", ""), str)
+
+
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 TEXT = Kind("a text", lambda value: isinstance(value, str), {"type": "string"})
 TEXTS = Kind("a list of texts", _are_texts, _TEXTS)
@@ -51,6 +57,19 @@ TEXTS_BY_TEXT = Kind(
     "a table of lists of texts",
     lambda value: isinstance(value, dict) and all(map(_are_texts, value.values())),
     {"type": "object", "additionalProperties": _TEXTS},
+)
+TARGETS = Kind(
+    "a list of tables with the texts `to` and `out`",
+    lambda value: isinstance(value, list) and all(map(_is_target, value)),
+    {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {"to": {"type": "string"}, "out": {"type": "string"}},
+            "required": ["to"],
+            "additionalProperties": False,
+        },
+    },
 )
 
 
@@ -79,6 +98,9 @@ SETTINGS = (
     Setting("lint.extra-keys", TEXTS, [], "Keys of a frontmatter that are not unknown."),
     Setting("lint.strict", BOOLEAN, False, "Warnings end a run with 1 too."),
     Setting("lint.baseline", TEXT, "", "A file of findings that are known and not reported."),
+    Setting("convert.targets", TARGETS, [], "What `kbp convert` makes: dialects (`to`), and their folders (`out`)."),
+    Setting("convert.keep", BOOLEAN, False, "A comment in each generated file keeps what its dialect cannot say."),
+    Setting("convert.inline-defaults", BOOLEAN, False, "Defaults are written for a person to read."),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
@@ -189,7 +211,13 @@ def load(path: Path, dialects: Sequence[str] = ()) -> Configuration:
         place = f"{path}:{lines[name]}" if name in lines else str(path)
         own = list(_faults(name, value, path.parent))
         if name == "dialect" and not own:
-            own = [_no_dialect(pattern, word, dialects) for pattern, word in value.items() if word not in dialects]
+            own = [
+                f"`dialect`: '{pattern}': {_no_dialect(word, dialects)}"
+                for pattern, word in value.items()
+                if word not in dialects
+            ]
+        if name == "convert.targets" and not own:
+            own = [f"`{name}`: {fault}" for target in value for fault in _target_faults(target, dialects)]
         faults += [f"{place}: {fault}" for fault in own]
         values[name] = value
     if faults:
@@ -207,10 +235,19 @@ def _flat(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-def _no_dialect(pattern: str, word: str, dialects: Sequence[str]) -> str:
+def _target_faults(target: Mapping[str, str], dialects: Sequence[str]) -> Iterator[str]:
+    words = [word for word in dialects if word != "auto"]
+    if target["to"] not in words:
+        yield _no_dialect(target["to"], words)
+    out = PurePath(target.get("out", ""))
+    if out.is_absolute() or ".." in out.parts:
+        yield f"'{out}' leads out of the folder of the settings"
+
+
+def _no_dialect(word: str, dialects: Sequence[str]) -> str:
     near = difflib.get_close_matches(word.lower(), dialects, n=1)
     hint = f"did you mean '{near[0]}'?" if near else f"it is one of {', '.join(dialects)}"
-    return f"`dialect`: '{pattern}': there is no dialect '{word}'; {hint}"
+    return f"there is no dialect '{word}'; {hint}"
 
 
 def _faults(name: str, value: Any, folder: Path) -> Iterator[str]:

@@ -58,5 +58,5 @@ def said_of(error: Exception) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """The count with its noun: `1 file`, `2 files`."""
-    return f"{count} {noun}" + ("" if count == 1 else "s")
+    """The count with its noun: `1 file`, `2 files`, `3 losses`."""
+    return f"{count} {noun}" + ("" if count == 1 else "es" if noun.endswith("s") else "s")

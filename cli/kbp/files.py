@@ -123,9 +123,12 @@ class PromptFile:
     @property
     def stem(self) -> str:
         """The name that the file gives: its own without the ending, or that of a skill's folder."""
-        if self.dialect is not None and "own folder" in self.dialect.expresses:
-            return self.place.path.parent.name
-        return stem(self.place.path.name)
+        return self.place.path.parent.name if self.has_own_folder else stem(self.place.path.name)
+
+    @property
+    def has_own_folder(self) -> bool:
+        """Whether it is called like its folder, as a skill is."""
+        return self.dialect is not None and "own folder" in self.dialect.expresses
 
     @cached_property
     def mark(self) -> Mark | None:
@@ -142,7 +145,7 @@ class PromptFile:
     @property
     def is_offered(self) -> bool:
         """Whether it is a prompt that a person picks: a skill may say that only the model does (`user-invocable`)."""
-        if self.template is None or self.dialect is None or "own folder" not in self.dialect.expresses:
+        if self.template is None or not self.has_own_folder:
             return self.template is not None
         entry = self.document.frontmatter.get("user-invocable")
         return entry is None or entry.value.boolean is not False

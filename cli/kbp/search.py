@@ -156,7 +156,7 @@ class Surroundings:
 
     def _has_manifest(self, folder: Path) -> bool:
         if folder not in self._manifests:
-            self._manifests[folder] = _has_manifest(folder)
+            self._manifests[folder] = has_manifest(folder)
         return self._manifests[folder]
 
     def _marketplaces(self, folder: Path) -> list[dict[Path, list[Declared | None]]]:
@@ -321,7 +321,8 @@ def _unmarked_root(path: Path, named: Path | None) -> Path:
     return commands.parent.parent if commands.parent.name == ".claude" else commands.parent
 
 
-def _has_manifest(folder: Path) -> bool:
+def has_manifest(folder: Path) -> bool:
+    """Whether a folder is a plugin of its own."""
     return os.path.isfile(folder / ".claude-plugin" / "plugin.json")
 
 

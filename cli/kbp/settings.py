@@ -64,6 +64,17 @@ def is_github() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
+def editor() -> list[str]:
+    """The command that edits a file: `VISUAL`, else `EDITOR`. Empty: none."""
+    for name in ("VISUAL", "EDITOR"):
+        try:
+            if command := shlex.split(os.environ.get(name, "")):
+                return command
+        except ValueError:
+            continue
+    return []
+
+
 def pager() -> list[str]:
     """The command that pages long output: `PAGER`, else less where there is one. Empty: none."""
     if "PAGER" in os.environ:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from kbp import __version__, dialects, settings
 from kbp import configuration as configurations
@@ -21,6 +21,9 @@ from kbp.display import safe, said_of
 from kbp.output.style import styled
 
 DONE, TO_REPORT, WRONG_REQUEST = 0, 1, 2
+Item = TypeVar("Item")
+_MANY = 200
+"""From how many items on a person wants to see how far they are."""
 _OPEN_ALREADY = re.compile(r"/dev/(?:stdin|stdout|stderr|fd/\d+)|/proc/(?:self|\d+)/fd/\d+")
 
 
@@ -166,6 +169,29 @@ class Console:
         with terminal.capture() as capture:
             terminal.print(Markdown(text))
         self.print(capture.get())
+
+    def progress(self, items: Sequence[Item], doing: str) -> Iterable[Item]:
+        """The items, with how far they are on a terminal when there are many."""
+        if self.quiet or len(items) < _MANY or not sys.stderr.isatty():
+            return items
+        from rich.console import Console as Terminal
+        from rich.progress import track
+
+        terminal = Terminal(stderr=True, no_color=not settings.use_color(self.color, True))
+        return track(items, doing, console=terminal, transient=True)
+
+    def run(self, command: Sequence[str]) -> int:
+        """Run the user's own program in the terminal, and give its exit code.
+
+        Raises:
+            Stop: it cannot be started.
+        """
+        import subprocess
+
+        try:
+            return subprocess.run(command, check=False).returncode  # noqa: S603 (the user's own command)
+        except OSError as error:
+            raise Stop(f"{command[0]} cannot be started: {said_of(error)}") from None
 
     def hint(self, text: str) -> None:
         """Tell a person something on stderr, unless they want it quiet."""

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from kbp import dialects
 from kbp.commands.options import STDIN, bad_choice
 from kbp.configuration import Configuration
 from kbp.diagnostics import Report
@@ -37,11 +38,19 @@ class Choosing:
         None
     )
 
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="|".join(dialects.DIALECTS), help="Find what `kbp convert --to` would lose, too."),
+    ] = None
+
     def choice(self, configuration: Configuration, faults: list[str]) -> Choice:
         """The rules that these options and the settings choose; what is no rule is put to the faults."""
+        words = [word for word in dialects.names() if word != "auto"]
+        faults += bad_choice("--to", self.to, words) if self.to is not None else []
         return choose(
             configuration,
             faults,
+            to=dialects.dialect_called(self.to) if self.to in words and self.to else None,
             select=self.select or (),
             extend_select=self.extend_select or (),
             ignore=self.ignore or (),

@@ -65,13 +65,29 @@ class Pivot:
 
 @dataclass
 class Job:
-    """One file on its way into another dialect: what was found so far, and what stands against it."""
+    """One file on its way into another dialect: what was found so far, and what stands against it.
+
+    Attributes:
+        file: what is converted.
+        template: what it means.
+        source: its dialect.
+        target: the dialect that it is converted to.
+        name: what the target is called.
+        inline_defaults: whether defaults are written for a person to read where the target has none.
+        pivot: its meaning in words of no dialect.
+        inlined: the arguments whose default is so written.
+        losses: what the target says otherwise.
+        problems: why it cannot be written.
+    """
 
     file: PromptFile
     template: Template
     source: Dialect
     target: Dialect
+    name: str
+    inline_defaults: bool
     pivot: Pivot
+    inlined: set[str] = field(default_factory=set)
     losses: list[Loss] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 

@@ -6,7 +6,7 @@ from kbp.converter.base import NOWHERE, Job, scalar, skill_name
 from kbp.document import Document
 from kbp.frontmatter import Entry, quoted
 from kbp.model import Argument
-from kbp.text import BOM
+from kbp.text import BOM, squeeze
 
 
 def frontmatter(job: Job) -> str:
@@ -70,8 +70,9 @@ def _wanted(job: Job) -> Iterator[tuple[str, str]]:
     keys, pivot = job.document.frontmatter, job.pivot
     if job.has_own_folder:
         yield from _of_skill(job)
-    if "free text" in job.target.expresses and pivot.hint and "argument-hint" not in keys:
-        yield "argument-hint: ", quoted(pivot.hint)
+    hint = _hint(job)
+    if "free text" in job.target.expresses and hint and "argument-hint" not in keys:
+        yield "argument-hint: ", quoted(hint)
     are_kept = job.is_within_family and "arguments" in keys and not _is_renamed(job)
     if not pivot.arguments or are_kept:
         return
@@ -81,13 +82,21 @@ def _wanted(job: Job) -> Iterator[tuple[str, str]]:
         yield "arguments: ", f"[{', '.join(scalar(each.name) for each in pivot.arguments)}]"
 
 
+def _hint(job: Job) -> str | None:
+    """The hint, with the defaults of the arguments where a person is to read them in it."""
+    hint = job.pivot.hint
+    if not job.inline_defaults or job.asks_for_inputs or "default" in job.target.expresses:
+        return hint
+    inlined = [argument for argument in job.pivot.arguments if argument.default]
+    job.inlined |= {argument.name for argument in inlined}
+    return squeeze(" ".join([hint or "", *(f"[{each.name}={each.default}]" for each in inlined)])) or None
+
+
 def _of_skill(job: Job) -> Iterator[tuple[str, str]]:
-    stem = job.file.stem
-    name = skill_name(stem)
+    name = skill_name(job.name)
     if not name:
-        job.refuse(NOWHERE, f"`{stem}` leaves no name for a skill", "rename the file")
-    elif name != stem:
-        job.lose("approximated", f"name {stem}", NOWHERE, name)
+        job.refuse(NOWHERE, f"`{job.name}` leaves no name for a skill", "rename the file")
+    job.name = name
     yield "name: ", name
     if job.pivot.description is None:
         yield "description: ", scalar(name)

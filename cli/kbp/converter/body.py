@@ -27,7 +27,7 @@ class Part:
 
 def read_back(text: str, job: Job) -> PromptFile:
     """A text read as a file of the target, whatever it is called."""
-    return read(text.encode(), place_for(job.target, job.file.stem), Manner(job.target))
+    return read(text.encode(), place_for(job.target, job.name), Manner(job.target))
 
 
 def place_for(dialect: Dialect, stem: str) -> Place:
@@ -88,7 +88,12 @@ class _Body:
 
     def with_text(self, spelt: str, name: str, span: Span) -> str:
         """An input with the text that describes it."""
-        text = next((each.description for each in self.pivot.arguments if each.name == name), None)
+        argument = next((each for each in self.pivot.arguments if each.name == name), Argument(name))
+        text = argument.description or ""
+        if self.job.inline_defaults and argument.default:
+            self.job.inlined.add(name)
+            default = f"default: {argument.default}"
+            text = f"{text} ({default})" if text else default
         if not text:
             return spelt
         if "}" in text:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from kbp.converter.body import Part
 from kbp.document import Document
-from kbp.text import LINE_END, Span
+from kbp.files import PromptFile
+from kbp.text import BOM, LINE_END, Span
 
 MAX_KEPT = 256 * 1024
 _COMMENT = re.compile(r"^# kbp:1 (?P<kept>\{[^\r\n]*\})[ \t]*(?:\r\n|\r|\n)", re.MULTILINE)
@@ -29,6 +30,7 @@ class Kept:
         size: how many characters the body has.
         edits: where the body differs: the place in it, how many characters, and what the source has there.
         is_alone: whether the frontmatter was made for the comment.
+        is_inlined: whether defaults were written for a person to read.
         span: the line of the comment.
     """
 
@@ -37,10 +39,11 @@ class Kept:
     size: int
     edits: tuple[tuple[int, int, str], ...]
     is_alone: bool
+    is_inlined: bool
     span: Span
 
 
-def edits_of(parts: Sequence[Part], source: str) -> tuple[int, list[tuple[int, int, str]]]:
+def _edits_of(parts: Sequence[Part], source: str) -> tuple[int, list[tuple[int, int, str]]]:
     """How many characters a converted body has, and where it differs from that of its source."""
     edits = []
     at = 0
@@ -53,12 +56,20 @@ def edits_of(parts: Sequence[Part], source: str) -> tuple[int, list[tuple[int, i
 
 
 def with_kept(
-    text: str, document: Document, source: str, head: str, body: tuple[int, Sequence[tuple[int, int, str]]]
+    text: str, document: Document, before: PromptFile, parts: Sequence[Part], *, is_inlined: bool
 ) -> str | None:
     """The converted text with the comment as the last line of its frontmatter; None when there is too much to keep."""
     is_alone = document.block is None
-    size, edits = body
-    facts = {"from": source, "head": head, "size": size, "body": edits, "alone": is_alone}
+    own = before.document
+    size, edits = _edits_of(parts, own.text)
+    facts = {
+        "from": before.dialect.name if before.dialect else "",
+        "head": own.text[: own.body_start],
+        "size": size,
+        "body": edits,
+        "alone": is_alone,
+        **({"inlined": True} if is_inlined else {}),
+    }
     content = json.dumps(facts, separators=(",", ":"))
     safe = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", content)
     if len(safe) > MAX_KEPT:
@@ -68,7 +79,7 @@ def with_kept(
     line = f"# kbp:1 {safe}{newline}"
     if document.block is not None:
         return text[: document.block.end] + line + text[document.block.end :]
-    start = 1 if text.startswith("\ufeff") else 0
+    start = len(BOM) if text.startswith(BOM) else 0
     return f"{text[:start]}---{newline}{line}---{newline}{text[start:]}"
 
 
@@ -87,17 +98,8 @@ def kept_in(document: Document) -> Kept | None:
         return None
     if not isinstance(source, str) or not isinstance(head, str):
         return None
-    return Kept(source, head, size, edits, content.get("alone") is True, Span(*matches[-1].span()))
-
-
-def without(document: Document, kept: Kept) -> str:
-    """The text of the file without the comment, and without a frontmatter that was made for it alone."""
-    text, block = document.text, document.block
-    if kept.is_alone and block == kept.span:
-        start = 1 if text.startswith("\ufeff") else 0
-        closing = LINE_END.search(text, kept.span.end)
-        return text[:start] + text[closing.end() if closing else len(text) :]
-    return text[: kept.span.start] + text[kept.span.end :]
+    is_alone, is_inlined = (content.get(key) is True for key in ("alone", "inlined"))
+    return Kept(source, head, size, edits, is_alone, is_inlined, Span(*matches[-1].span()))
 
 
 def source_of(kept: Kept, text: str) -> str | None:

@@ -39,6 +39,23 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
+class Home:
+    """Where the files of a dialect are kept by convention.
+
+    Attributes:
+        folder: their folder below a project.
+        in_plugin: their folder below a Claude Code plugin.
+        ending: what follows the name of a prompt in the path of its file.
+        is_flat: whether nothing below a folder of that folder is found.
+    """
+
+    folder: str
+    in_plugin: str
+    ending: str
+    is_flat: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
     """One spelling of prompt files.
 
@@ -48,6 +65,7 @@ class Dialect:
     Attributes:
         name: the word for it in options and output.
         title: what it is, for a person.
+        home: where its files are kept.
         keys: the keys that it knows.
         parse: the template in a document whose frontmatter could be read.
         owns_path: why a path (relative to its root, and whether a manifest declares it a command) makes a file its
@@ -64,6 +82,7 @@ class Dialect:
 
     name: str
     title: str
+    home: Home
     keys: frozenset[str]
     parse: Callable[[Document], Parsed]
     owns_path: Callable[[PurePosixPath, bool], str | None]

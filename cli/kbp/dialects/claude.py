@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from kbp.dialects.base import (
     STOCK_HINT,
     Dialect,
+    Home,
     Parsed,
     description_of,
     dropped,
@@ -226,6 +227,7 @@ def _spell(name: str) -> str | None:
 DIALECT = Dialect(
     name="claude",
     title="Claude Code commands",
+    home=Home(".claude/commands", "commands", ".md"),
     keys=KEYS,
     parse=parse,
     owns_path=_owns_path,

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from kbp.dialects.base import (
     STOCK_HINT,
     Dialect,
+    Home,
     Parsed,
     description_of,
     dropped,
@@ -125,6 +126,7 @@ def _spell(name: str) -> str | None:
 DIALECT = Dialect(
     name="copilot",
     title="Copilot .prompt.md files",
+    home=Home(".github/prompts", ".github/prompts", SUFFIX, is_flat=True),
     keys=frozenset({"name", "description", "argument-hint", "agent", "model", "tools", "mode"}),
     parse=parse,
     owns_path=_owns_path,

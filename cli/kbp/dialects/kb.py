@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kbp.dialects.base import (
     Dialect,
+    Home,
     Parsed,
     description_of,
     dropped,
@@ -190,6 +191,7 @@ def _spell(name: str) -> str | None:
 DIALECT = Dialect(
     name="kb",
     title="kb prompt files",
+    home=Home("prompts", "prompts", ".md"),
     keys=frozenset({"title", "description", "arguments"}),
     parse=parse,
     owns_path=nothing_owned,

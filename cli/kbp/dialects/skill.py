@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from kbp.dialects.base import Dialect, Parsed
+from kbp.dialects.base import Dialect, Home, Parsed
 from kbp.dialects.claude import DIALECT as CLAUDE
 from kbp.document import Document
 from kbp.model import Kind, Placeholder
@@ -45,6 +45,7 @@ def _nothing_foreign(document: Document) -> Iterator[Placeholder]:
 DIALECT = Dialect(
     name="skill",
     title="Agent Skills",
+    home=Home(".claude/skills", "skills", "/SKILL.md", is_flat=True),
     keys=CLAUDE.keys,
     parse=parse,
     owns_path=_owns_path,

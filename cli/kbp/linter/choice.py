@@ -8,6 +8,8 @@ from pathlib import Path
 from kbp import __version__
 from kbp.configuration import Configuration
 from kbp.diagnostics import Severity
+from kbp.dialects import dialect_called
+from kbp.dialects.base import Dialect
 from kbp.linter.rules import RULES
 from kbp.linter.rules.base import FIRST, Rule
 from kbp.patterns import Patterns
@@ -23,11 +25,13 @@ class Choice:
         rules: those to run.
         severities: what goes over a rule's own severity and that of its findings.
         per_file: rules whose findings in the files that patterns fit are not said.
+        targets: the dialects that files are to be converted to.
     """
 
     rules: tuple[Rule, ...] = tuple(rule for rule in RULES.values() if rule.is_default)
     severities: Mapping[str, Severity] = field(default_factory=dict)
     per_file: tuple[tuple[Patterns, tuple[str, ...]], ...] = ()
+    targets: tuple[Dialect, ...] = ()
 
     def of_one_file(self) -> "Choice":
         """The same without the rules that look at several files."""
@@ -49,10 +53,12 @@ def choose(
     select: Sequence[str] = (),
     extend_select: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    to: Dialect | None = None,
 ) -> Choice:
     """The choice that the settings and the command line make; what is no rule is put to the faults.
 
     The command line wins: a selection on it replaces that of the settings, and what it names is run, ignored or not.
+    A dialect to convert to runs the rules about that; without one they look at the targets in the settings.
     """
     where = f"{configuration.path}: " if configuration.path else ""
     default = {rule.name for rule in RULES.values() if rule.is_default}
@@ -64,6 +70,10 @@ def choose(
     if select:
         names = set(_rules(select, "--select", faults))
     names |= set(_rules(extend_select, "--extend-select", faults))
+    of_conversion = {rule.name for rule in RULES.values() if rule.check_to is not None}
+    words = [dialect_called(each["to"]) for each in configuration.value("convert.targets")]
+    targets = [to] if to else [each for each in words if each]
+    names = names | of_conversion if to else names if targets else names - of_conversion
     names -= set(_rules(ignore, "--ignore", faults))
     for _, rules in configuration.per_file_ignores:
         _rules(rules, f"{where}lint.per-file-ignores", faults)
@@ -74,6 +84,7 @@ def choose(
         tuple(rule for rule in RULES.values() if rule.name in names),
         {**fresh(RULES.values(), __version__), **{name: each for name, each in severities.items() if each}},
         per_file,
+        tuple(targets),
     )
 
 

@@ -36,6 +36,12 @@ def lint(
         among = others if rule.of_others else [each for files in alike if _looks_at(rule, files[0]) for each in files]
         if rule.check is not None:
             found += [_diagnostic(rule, file, finding, choice) for file in among for finding in rule.check(file)]
+        if rule.check_to is not None:
+            check = rule.check_to
+            pairs = ((file, target) for file in among for target in choice.targets)
+            found += [
+                _diagnostic(rule, file, finding, choice) for file, target in pairs for finding in check(file, target)
+            ]
         if rule.check_across is not None:
             found += [_diagnostic(rule, file, finding, choice) for file, finding in rule.check_across(among)]
     found = _said(found, files, choice)

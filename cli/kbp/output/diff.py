@@ -1,4 +1,4 @@
-"""The difference that fixes make, as git and patch take it."""
+"""The difference between two texts of a file, as git and patch take it."""
 
 import difflib
 import os
@@ -6,11 +6,14 @@ from collections.abc import Iterator
 
 from kbp.text import LINE_END
 
+NO_FILE = "/dev/null"
 
-def unified(path: str, before: str, after: str) -> str:
-    """The unified diff of a file at a path; line ends stay as they are."""
+
+def unified(path: str, before: str | None, after: str | None) -> str:
+    """The unified diff of a file at a path, None where there is none; line ends stay as they are."""
     name = path.replace(os.sep, "/")
-    return "".join(_lines_of_diff(difflib.unified_diff(_lines(before), _lines(after), f"a/{name}", f"b/{name}")))
+    names = f"a/{name}" if before is not None else NO_FILE, f"b/{name}" if after is not None else NO_FILE
+    return "".join(_lines_of_diff(difflib.unified_diff(_lines(before or ""), _lines(after or ""), *names)))
 
 
 def _lines_of_diff(lines: Iterator[str]) -> Iterator[str]:

@@ -17,6 +17,7 @@ Check = Callable[[PromptFile], Iterator[Finding]]
 CheckUnused = Callable[[list[Suppression]], Iterator[Finding]]
 CheckAcross = Callable[[Sequence[PromptFile]], Iterator[tuple[PromptFile, Finding]]]
 CheckSkipped = Callable[[Skipped, str], Finding]
+CheckTo = Callable[[PromptFile, Dialect], Iterator[Finding]]
 Fixes = Literal["", "safe", "unsafe", "safe or unsafe"]
 
 _EXAMPLE = re.compile(
@@ -48,6 +49,7 @@ class Rule:
         check_unused: the findings about suppressions of a file that hid nothing.
         even_refused: whether it looks at files that are refused for another reason.
         check_skipped: the finding about a path of its name that the search passed over, given the text of that file.
+        check_to: the findings in one file that is to be converted to a dialect.
         of_others: whether it looks at the files that are no prompts, and at them alone.
         fixes: what its fixes are, empty when it has none.
         also: which of its findings have another severity.
@@ -64,6 +66,7 @@ class Rule:
     check_across: CheckAcross | None = None
     check_unused: CheckUnused | None = None
     check_skipped: CheckSkipped | None = None
+    check_to: CheckTo | None = None
     even_refused: bool = False
     of_others: bool = False
     fixes: Fixes = ""
@@ -163,6 +166,15 @@ def rule_across(severity: Severity, *, also: str = "") -> Callable[[CheckAcross]
 
     def make(check: CheckAcross) -> Rule:
         return Rule(_name(check), severity, _manual(check), check_across=check, also=also)
+
+    return make
+
+
+def rule_of_conversion(severity: Severity) -> Callable[[CheckTo], Rule]:
+    """Make a rule of a function over one file and a dialect that it is to be converted to. It is off by default."""
+
+    def make(check: CheckTo) -> Rule:
+        return Rule(_name(check), severity, _manual(check), check_to=check, is_default=False)
 
     return make
 

@@ -93,7 +93,7 @@ def unusable_name(file: PromptFile) -> Iterator[Finding]:
     """
     name = file.stem
     odd = sorted(set(re.sub(r"[\w.-]", "", name)))
-    if odd and file.template is not None and not has_own_folder(file):  # a `skill-name`
+    if odd and file.template is not None and not file.has_own_folder:  # a `skill-name`
         signs = (
             "white space"
             if all(sign.isspace() for sign in odd)
@@ -143,11 +143,6 @@ def stale_twin(file: PromptFile) -> Iterator[Finding]:
 
 _SKILL_NAME = re.compile(r"[a-z0-9-]{1,64}")
 _MAX_DESCRIPTION = 1024
-
-
-def has_own_folder(file: PromptFile) -> bool:
-    """Whether the file is called like its folder, as a skill is."""
-    return file.dialect is not None and "own folder" in file.dialect.expresses
 
 
 @rule(Severity.ERROR, needs="own folder")

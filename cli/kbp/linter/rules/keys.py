@@ -8,7 +8,7 @@ from kbp.dialects.base import quoting
 from kbp.files import PromptFile
 from kbp.frontmatter import quoted
 from kbp.linter.rules.base import found_in_reading, rule, rule_across
-from kbp.linter.rules.catalogue import has_own_folder, is_document
+from kbp.linter.rules.catalogue import is_document
 from kbp.linter.rules.frontmatter import misplaced_block
 from kbp.linter.rules.text import is_pointer
 from kbp.text import Span
@@ -70,7 +70,7 @@ def missing_description(file: PromptFile) -> Iterator[Finding]:
         Read $ARGUMENTS quietly.
     """
     document = file.document
-    if file.template is None or file.template.description is not None or has_own_folder(file):  # a `skill-name`
+    if file.template is None or file.template.description is not None or file.has_own_folder:  # a `skill-name`
         return
     if misplaced_block(file) or is_pointer(file) or is_document(file):  # one fault, one finding
         return
@@ -141,7 +141,7 @@ def name_differs(files: Sequence[PromptFile]) -> Iterator[tuple[PromptFile, Find
     by_name: dict[tuple[Path, str], list[PromptFile]] = {}
     for file in files:
         entry = file.document.frontmatter.get("name")
-        if entry is not None and entry.value.text and not has_own_folder(file):
+        if entry is not None and entry.value.text and not file.has_own_folder:
             by_name.setdefault((file.place.unit or file.place.root, entry.value.text), []).append(file)
     for (_, name), alike in by_name.items():
         for file in alike:
