@@ -37,6 +37,7 @@ ROOMS = [
     "comparison",
     "values",
     "linter",
+    "live",
     "output",
     "commands",
     "app",

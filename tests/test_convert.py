@@ -4,12 +4,14 @@ import json
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from conftest import Kbp, Tree
 
 KB = "---\ndescription: Debug an app\narguments:\n- name: app\n  description: Which one?\n---\nDebug {{ app }}.\n"
+REQUIRED = KB.replace("- name: app", "- name: app\n  required: true")
 COMMAND = '---\ndescription: Open one\nargument-hint: "[app]"\nmodel: m\n---\nOpen an incident for $ARGUMENTS.\n'
 COPILOT = "---\ndescription: Review\n---\nReview ${input:pr:Which one?}.\n"
 BROKEN = "---\nargument-hint: [a] [b]\n---\n$ARGUMENTS\n"
@@ -91,7 +93,10 @@ def test_no_path_is_the_project_without_what_is_in_the_dialect_already(kbp: Kbp,
 def test_nothing_to_convert_is_an_error(kbp: Kbp, tree: Tree) -> None:
     top = tree({"kbp.toml": "", "prompts/a.md": KB})
     done = kbp("convert", "--to", "kb", cwd=top)
-    assert (done.code, done.err) == (2, "error: nothing to convert to kb: 1 prompt file found\n")
+    assert (done.code, done.err.splitlines()[0]) == (
+        2,
+        "error: nothing to convert to kb: 1 prompt file found, of which 1 is in it already",
+    )
     assert kbp("convert", "--to", "kb", cwd=tree({"empty/kbp.toml": ""}) / "empty").code == 2
 
 
@@ -201,9 +206,7 @@ def test_an_orphan_that_was_edited_stays(kbp: Kbp, tree: Tree) -> None:
     (top / "prompts/a.md").unlink()
     done = kbp("convert", "--to", "skill", "--prune", cwd=top)
     assert done.code == 1
-    assert "error: .claude/skills/a/SKILL.md: its source ../../../prompts/a.md is gone, and it was edited by hand" in (
-        done.err
-    )
+    assert "error: .claude/skills/a/SKILL.md: its source prompts/a.md is gone, and it was edited by hand" in (done.err)
     assert twin.exists()
 
 
@@ -322,7 +325,8 @@ def test_strict_writes_nothing_when_anything_is_lost(kbp: Kbp, tree: Tree) -> No
     done = kbp("convert", "--to", "copilot", "--strict", cwd=top)
     assert (done.code, done.err) == (
         1,
-        "commands/a.md:4: lost model -> not written\nerror: 1 loss (--strict): nothing was written\n",
+        "commands/a.md -> .github/prompts/a.prompt.md\ncommands/a.md:4: lost model -> not written\n"
+        "prompts/b.md -> .github/prompts/b.prompt.md\nerror: 1 loss (--strict): nothing was written\n",
     )
     assert files_of(top) == {"kbp.toml", "commands/a.md", "prompts/b.md"}
     assert kbp("convert", "commands/a.md", "--to", "copilot", "--strict", cwd=top).out == ""
@@ -438,3 +442,286 @@ def test_lint_finds_what_a_conversion_would_lose(kbp: Kbp, tree: Tree) -> None:
     (top / "kbp.toml").write_text('lint.extend-select = ["lossy-conversion"]\n[convert]\ntargets = [{ to = "kb" }]\n')
     assert "lost in kb: model" in kbp("lint", cwd=top).out
     assert kbp("lint", "--to", "kb", "--ignore", "lossy-conversion", cwd=top).out == ""
+
+
+# Reviewed
+
+
+def test_an_edit_of_a_file_in_place_keeps_what_the_comment_has(kbp: Kbp, tree: Tree) -> None:
+    text = "---\n# why\nmodel: m\ndescription: d\nallowed-tools: Bash\n---\nOpen $ARGUMENTS.\n"
+    top = tree(
+        {
+            "kbp.toml": "",
+            "commands/a.md": text,
+            "prompts/b.md": KB.replace("- name: app", "- name: app\n  required: true"),
+        }
+    )
+    kbp("convert", "commands/a.md", "--to", "copilot", "--in-place", cwd=top)
+    with (top / "commands/a.prompt.md").open("a") as file:
+        file.write("More.\n")
+    done = kbp("convert", "commands/a.prompt.md", "--to", "claude", "--in-place", "--keep", "none", cwd=top)
+    assert "note it was edited since it was converted" in done.err
+    back = (top / "commands/a.md").read_text()
+    assert back == "---\ndescription: d\n# why\nmodel: m\nallowed-tools: Bash\n---\nOpen $ARGUMENTS.\nMore.\n"
+
+    kbp("convert", "prompts/b.md", "--to", "claude", "-o", "commands", "--keep", "comment", "--no-mark", cwd=top)
+    with (top / "commands/b.md").open("a") as file:
+        file.write("More.\n")
+    assert kbp("convert", "commands/b.md", "--to", "kb", cwd=top).out == (
+        '---\ndescription: Debug an app\narguments:\n- name: app\n  description: "Which one?"\n  required: true\n---\n'
+        "Debug {{ app }}.\nMore.\n"
+    )
+
+
+def test_a_comment_goes_through_a_second_dialect(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "commands/a.md": COMMAND})
+    keep = ("--keep", "comment", "--no-mark")
+    kbp("convert", "commands/a.md", "--to", "kb", "-o", "prompts", *keep, cwd=top)
+    kbp("convert", "prompts/a.md", "--to", "copilot", "-o", ".github/prompts", *keep, cwd=top)
+    between = kbp("convert", ".github/prompts/a.prompt.md", "--to", "kb", cwd=top).out
+    assert between == (top / "prompts/a.md").read_text()
+    assert kbp("convert", "prompts/a.md", "--to", "claude", cwd=top).out == COMMAND
+    assert "lost what a comment keeps of claude" in kbp("convert", "prompts/a.md", "--to", "copilot", cwd=top).err
+
+
+def test_what_was_generated_is_no_source_when_its_source_is_gone(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "prompts/a.md": KB, "prompts/b.md": KB})
+    kbp("convert", "--to", "claude", cwd=top)
+    kbp("convert", "--to", "copilot", cwd=top)
+    (top / "prompts/a.md").unlink()
+    done = kbp("convert", ".", "--to", "claude", "--prune", cwd=top)
+    assert (done.code, "removed .claude/commands/a.md" in done.err) == (0, True)
+    assert files_of(top) == {
+        "kbp.toml", "prompts/b.md", ".claude/commands/b.md",
+        ".github/prompts/a.prompt.md", ".github/prompts/b.prompt.md",
+    }  # fmt: skip
+
+
+def test_what_no_target_makes_any_more_is_found(kbp: Kbp, tree: Tree) -> None:
+    settings = '[convert]\ntargets = [{ to = "copilot" }, { to = "claude" }]\n'
+    top = tree({"kbp.toml": settings, "prompts/a.md": KB, "prompts/git/b.md": KB})
+    kbp("convert", cwd=top)
+    (top / "kbp.toml").write_text('exclude = ["prompts/git"]\n[convert]\ntargets = [{ to = "copilot" }]\n')
+    done = kbp("convert", "--check", cwd=top)
+    assert done.code == 1
+    assert done.err.count("no target makes it of prompts/") == 3
+    assert kbp("convert", "--prune", cwd=top).code == 0
+    assert files_of(top) == {"kbp.toml", "prompts/a.md", "prompts/git/b.md", ".github/prompts/a.prompt.md"}
+    assert not (top / ".claude/commands/git").exists()
+
+
+def test_a_comment_belongs_to_the_key_below_it(kbp: Kbp, tree: Tree) -> None:
+    text = "---\nmodel: m\n# what it does\ndescription: d\n# for CI\nallowed-tools: Bash\n\n# the end\n---\nOpen.\n"
+    top = tree({"commands/a.md": text})
+    out = kbp("convert", "commands/a.md", "--to", "kb", cwd=top).out
+    assert out == "---\n# what it does\ndescription: d\n---\nOpen.\n"
+
+
+@pytest.mark.parametrize(
+    ("block", "to", "said"),
+    [
+        ("{description: d, arguments: [app]}", "kb", "description: d\narguments:\n- name: app\n"),
+        ("{description: d, arguments: [app]}", "skill", "description: d\narguments:\n- app\nname: a\n"),
+        ("x-base: &d Open\ndescription: *d\narguments: app", "kb", "description: Open\narguments:\n- name: app\n"),
+        ("  description: d\n  arguments: app", "kb", "description: d\narguments:\n- name: app\n"),
+    ],
+)
+def test_a_frontmatter_that_is_no_lines_is_written_anew(kbp: Kbp, tree: Tree, block: str, to: str, said: str) -> None:
+    top = tree({"commands/a.md": f"---\n{block}\n---\nOpen $app.\n"})
+    done = kbp("convert", "commands/a.md", "--to", to, "--keep", "none", cwd=top)
+    assert (done.code, said in done.out) == (0, True), done
+    assert "lost description" not in done.err
+    kept = kbp("convert", "commands/a.md", "--to", "kb", "--keep", "comment", cwd=top).out
+    (top / "k.md").write_text(kept)
+    assert kbp("convert", "k.md", "--to", "claude", cwd=top).out == f"---\n{block}\n---\nOpen $app.\n"
+
+
+def test_what_only_a_client_resolves_is_noted(kbp: Kbp, tree: Tree) -> None:
+    body = "!`git status` ${CLAUDE_PROJECT_DIR} @docs/a.md `@code/b.md` me@here.org $ARGUMENTS\n"
+    top = tree(
+        {"commands/a.md": body, "b.prompt.md": "${selection} #file:a.md\n", "s/SKILL.md": "${CLAUDE_SKILL_DIR}/x $0\n"}
+    )
+    done = kbp("convert", "commands/a.md", "--to", "copilot", "--strict", cwd=top)
+    assert done.code == 0
+    assert [line.partition("note ")[2] for line in done.err.splitlines()] == [
+        f"{shown} is for Claude Code alone, and text in a copilot file"
+        for shown in ("!`git status`", "${CLAUDE_PROJECT_DIR}", "@docs/a.md")
+    ]
+    done = kbp("convert", "b.prompt.md", "--to", "claude", cwd=top)
+    assert done.err.count("is for VS Code alone") == 2
+    assert "approximated ${CLAUDE_SKILL_DIR} -> text there" in kbp("convert", "s/SKILL.md", "--to", "kb", cwd=top).err
+    assert (
+        "note the comment that keeps"
+        in kbp("convert", "-", "--to", "kb", cwd=top, stdin=b"---\n# kbp:1 {bad}\n---\nx $0\n").err
+    )
+
+
+def test_a_hint_of_a_dialect_without_free_text_is_not_made_live(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"a.md": "---\ndescription: d\nargument-hint: what\n---\nLook.\n"})
+    done = kbp("convert", "a.md", "--dialect", "kb", "--to", "copilot", cwd=top)
+    assert (done.out, done.err) == ("---\ndescription: d\n---\nLook.\n", "a.md:3: lost argument-hint -> not written\n")
+
+
+def test_line_ends_of_a_checkout_do_not_make_a_file_stale(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "prompts/a.md": "Look."})
+    kbp("convert", "--to", "claude", cwd=top)
+    twin = top / ".claude/commands/a.md"
+    twin.write_bytes(twin.read_bytes().replace(b"\n", b"\r\n"))
+    assert kbp("convert", "--to", "claude", "--check", cwd=top).code == 0
+
+
+def test_a_new_file_has_the_mode_of_its_source(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "prompts/a.md": KB})
+    (top / "prompts/a.md").chmod(0o600)
+    kbp("convert", "prompts", "--to", "copilot", "--in-place", cwd=top)
+    assert (top / "prompts/a.prompt.md").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_name_that_would_end_a_frontmatter_is_in_no_mark(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "prompts/a---b.md": KB})
+    done = kbp("convert", "--to", "claude", cwd=top)
+    assert (done.code, "a comment cannot hold its path" in done.err) == (1, True)
+
+
+def test_the_files_beside_a_skill_are_a_loss(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "skills/a/SKILL.md": "---\ndescription: d\n---\nDo.\n", "skills/a/x.py": ""})
+    done = kbp("convert", "skills", "--to", "kb", "-o", "prompts", "--strict", cwd=top)
+    assert (done.code, "lost the files beside it -> not written" in done.err) == (1, True)
+
+
+def test_a_check_gives_advice_that_works(kbp: Kbp, tree: Tree) -> None:
+    top = tree(
+        {"kbp.toml": "", "prompts/a.md": KB, "prompts/b.md": KB.replace("- name: app", "- name: app\n  required: true")}
+    )
+    kbp("convert", "--to", "claude", cwd=top)
+    twin = top / ".claude/commands/a.md"
+    twin.write_text(twin.read_text() + "By hand.\n")
+    done = kbp("convert", "--to", "claude", "--check", cwd=top)
+    assert (done.code, "written over with --force" in done.err, "anew" in done.err) == (1, True, False)
+    twin.unlink()
+    done = kbp("convert", "--to", "claude", "--check", "--strict", cwd=top)
+    assert (done.code, "is not there yet" in done.err, "lost required" in done.err) == (1, True, True)
+
+
+def test_an_empty_project_and_files_in_the_dialect_already(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": '[convert]\ntargets = [{ to = "copilot" }]\n', ".github/prompts/b.prompt.md": COPILOT})
+    assert kbp("convert", "--check", cwd=top).code == 2
+    assert kbp("convert", "--check", "--allow-empty", cwd=top).code == 0
+    (top / "prompts").mkdir()
+    (top / "prompts/a.md").write_text(KB)
+    named = ("prompts/a.md", ".github/prompts/b.prompt.md", "--to", "copilot")
+    assert kbp("convert", *named, cwd=top).err.splitlines()[-1] == "Wrote 1 file, 1 up to date."
+    assert "the targets of the settings are for a run without PATHS" in kbp("convert", "prompts", cwd=top).err
+
+
+def test_generated_files_outside_of_the_folders_of_the_clients_are_linted(kbp: Kbp, tree: Tree) -> None:
+    settings = '[convert]\ntargets = [{ to = "claude", out = "dist/commands" }]\n'
+    top = tree({"kbp.toml": settings, "prompts/a.md": "Look.\n"})
+    kbp("convert", cwd=top)
+    assert "missing-description" not in kbp("lint", "--strict", "--ignore", "x", cwd=top).out
+    assert kbp("lint", "--strict", cwd=top).code == 0
+    (top / "prompts/a.md").write_text("Look again.\n")
+    assert "dist/commands/a.md:2:1: warning[stale-twin]" in kbp("lint", cwd=top).out
+
+
+# Attacked
+
+
+def test_nothing_is_removed_through_a_link_out_of_the_project(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"r/kbp.toml": "", "r/prompts/a.md": KB})
+    kbp("convert", "--to", "claude", cwd=top / "r")
+    (top / "r/.claude/commands").rename(top / "commands")
+    (top / "r/.claude/commands").symlink_to(top / "commands")
+    (top / "r/prompts/a.md").unlink()
+    done = kbp("convert", "prompts", "--to", "claude", "--prune", "--allow-empty", cwd=top / "r")
+    assert (top / "commands/a.md").exists(), done
+
+
+def test_a_source_is_not_written_over_through_a_link(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "prompts/a.md": KB, "prompts/b.md": KB + "b"})
+    (top / ".claude").mkdir()
+    (top / ".claude/commands").symlink_to("../prompts")
+    (top / ".github/prompts").mkdir(parents=True)
+    (top / ".github/prompts/a.prompt.md").symlink_to("../../prompts/b.md")
+    for to in ("claude", "copilot"):
+        done = kbp("convert", "prompts", "--to", to, "--force", cwd=top)
+        assert done.code == 2
+        assert "by a symbolic link" in done.err
+    assert (top / "prompts/a.md").read_text() == KB
+    assert (top / "prompts/b.md").read_text() == KB + "b"
+
+
+def test_a_source_that_cannot_be_looked_at_is_not_gone(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": "", "prompts/a.md": KB})
+    mark = f"# generated by kbp from {'x' * 5000}.md (000000000000, {'0' * 12})\n"
+    twin = f"---\n{mark}---\nLook.\n"
+    (top / ".claude/commands").mkdir(parents=True)
+    (top / ".claude/commands/x.md").write_text(twin)
+    kbp("convert", "--to", "claude", "--prune", cwd=top)
+    assert (top / ".claude/commands/x.md").exists()
+
+
+def test_free_text_that_is_required_or_has_a_default_loses_it(kbp: Kbp, tree: Tree) -> None:
+    text = "---\ndescription: d\narguments:\n- name: arguments\n  {}\n---\nHi {{{{ arguments }}}}\n"
+    top = tree({"a.md": text.format("default: z"), "b.md": text.format("required: true")})
+    assert "a.md:4: lost default -> arguments" in kbp("convert", "a.md", "--to", "claude", cwd=top).err
+    assert "b.md:4: lost required -> arguments" in kbp("convert", "b.md", "--to", "skill", cwd=top).err
+
+
+@pytest.mark.parametrize("body", ["${input:ARGUMENTS} and ${input:arguments}", "${input:arguments} ${input:ARGUMENTS}"])
+def test_two_arguments_do_not_become_one(kbp: Kbp, tree: Tree, body: str) -> None:
+    top = tree({"a.prompt.md": f"---\ndescription: d\n---\n{body}\n"})
+    done = kbp("convert", "a.prompt.md", "--to", "claude", cwd=top)
+    assert (done.code, "two arguments would be called" in done.err) == (1, True)
+
+
+def test_what_looks_like_a_mark_in_a_value_is_none(kbp: Kbp, tree: Tree) -> None:
+    mark = "# generated by kbp from ../x.md (000000000000, 000000000000)"
+    kept = '# kbp:1 {\\"from\\":\\"kb\\",\\"head\\":\\"\\",\\"size\\":1,\\"body\\":[]}'
+    top = tree({"prompts/a.md": f'---\ndescription: "one\n{mark}\ntwo"\n---\nLook.\n'})
+    assert mark in kbp("convert", "prompts/a.md", "--to", "copilot", cwd=top).out
+    assert "stale-twin" not in kbp("lint", "prompts", cwd=top).out
+    top = tree({"prompts/a.md": f'---\ndescription: "one\n{kept}\n"\n---\nLook.\n'})
+    assert "kbp:1" in kbp("convert", "prompts/a.md", "--to", "copilot", cwd=top).out
+
+
+def test_files_with_lone_carriage_returns(kbp: Kbp, tree: Tree) -> None:
+    text = COMMAND.replace("\n", "\r").encode()
+    top = tree({"kbp.toml": "", "commands/a.md": text})
+    kbp("convert", "--to", "kb", "--keep", "comment", cwd=top)
+    assert b"\r" in (top / "prompts/a.md").read_bytes()
+    back = kbp("convert", "prompts/a.md", "--to", "claude", cwd=top).out
+    assert back.encode() == text
+    (top / "commands/a.md").write_bytes(text + b"More.\r")
+    assert kbp("convert", "--to", "kb", cwd=top).code == 0
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        '"size":Infinity,"body":[]', '"size":1e999,"body":[]', '"size":1,"body":[[0,Infinity,"x"]]',
+        '"size":true,"body":[]', '"size":1,"body":[[0,1]]', '"size":1,"body":{"a":1}', '"size":1,"body":7',
+    ],
+)  # fmt: skip
+def test_a_forged_comment_ends_no_run(kbp: Kbp, tree: Tree, facts: str) -> None:
+    kept = f'# kbp:1 {{"from":"claude","head":"",{facts}}}'
+    top = tree({"prompts/a.md": f"---\ndescription: d\n{kept}\n---\nx\n"})
+    done = kbp("convert", "prompts/a.md", "--to", "claude", cwd=top)
+    assert (done.code, done.out.endswith("x\n")) == (0, True)
+
+
+def test_what_a_comment_gives_back_is_told(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"commands/a.md": COMMAND})
+    kept = kbp("convert", "commands/a.md", "--to", "kb", "--keep", "comment", cwd=top).out
+    done = kbp("convert", "-", "--to", "claude", cwd=top, stdin=kept.encode())
+    assert (done.out, done.err) == (COMMAND, "-:1: note its comment gave back argument-hint, model\n")
+
+
+@pytest.mark.parametrize("body", ["$0 " * 20_000, " ".join(f"${n}" for n in range(5_000)), "{{a}} $1 " * 20_000])
+def test_many_placeholders_take_no_long_time(kbp: Kbp, tree: Tree, body: str) -> None:
+    front = "arguments: [{name: a}]" if "{{" in body else "argument-hint: x"
+    top = tree({"a.md": f"---\n{front}\n---\n{body}\n"})
+    to = ("claude", "--dialect", "kb") if "{{" in body else ("kb", "--dialect", "claude")
+    started = time.monotonic()
+    assert kbp("convert", "a.md", "--to", *to, cwd=top).code == 0
+    assert time.monotonic() - started < 30  # a guard against minutes, no figure

@@ -49,6 +49,12 @@ def test_nothing_but_a_name_is_needed(kbp: Kbp, tree: Tree) -> None:
         (("a//b",), "'a//b' is no name for a prompt"),
         ((".x",), "'.x' is no name for a prompt"),
         (("a\x1bb",), "'a\\x1bb' is no name for a prompt"),
+        (("my prompt",), "'my prompt' is no name for a prompt"),
+        (("x", "--argument", "a", "--argument", "a"), "--argument: `a` is given twice"),
+        (("agents/x",), "prompts/agents/x.md would be read as no prompt file: an agent file"),
+        (("commands/x",), "prompts/commands/x.md would be read as a claude file: found under commands/"),
+        (("x.prompt", "--dialect", "claude"), ".claude/commands/x.prompt.md would be read as a copilot file"),
+        (("x", "--description", "a\udcff"), "'a\\udcff' is not UTF-8"),
         (("x.md",), "'x.md' is a file: give the name without its ending"),
         (("",), "'' is no name for a prompt"),
         (("x", "--dialect", "claud"), "--dialect: there is no 'claud'; did you mean 'claude'?"),
@@ -80,3 +86,11 @@ def test_the_editor_opens_it(kbp: Kbp, tree: Tree, tmp_path: Path, monkeypatch: 
     top = tree({"kbp.toml": ""})
     assert kbp("new", "x", "--edit", cwd=top).code == 0
     assert (top / "prompts/x.md").read_text().endswith("Edited.\n")
+
+
+def test_nothing_is_written_out_of_the_project(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"r/kbp.toml": "", "elsewhere/x": ""})
+    (top / "r/.claude").symlink_to(top / "elsewhere")
+    done = kbp("new", "x", "--dialect", "claude", cwd=top / "r")
+    assert (done.code, "leads out of . by a symbolic link" in done.err) == (2, True)
+    assert [path.name for path in (top / "elsewhere").iterdir()] == ["x"]

@@ -187,7 +187,9 @@ def lint(
     return run.lint(load_all(search, lambda path: manner).files, skipped=search.skipped)
 
 
-def convert(file: "PromptFile | str | PathLike[str]", to: str, *, keep: bool = False) -> "Converted":
+def convert(
+    file: "PromptFile | str | PathLike[str]", to: str, *, keep: bool = False, inline_defaults: bool = False
+) -> "Converted":
     """A prompt file in another dialect: its text, what it lost, and why it cannot be written where it cannot.
 
     Args:
@@ -195,6 +197,7 @@ def convert(file: "PromptFile | str | PathLike[str]", to: str, *, keep: bool = F
         to: `kb`, `claude`, `copilot` or `skill`.
         keep: whether a comment in the frontmatter keeps what the dialect cannot say, so that converting back gives the
             source to the byte.
+        inline_defaults: whether defaults are written for a person to read where the dialect has none.
 
     Raises:
         OSError: there is no such file, or it is a folder.
@@ -206,7 +209,9 @@ def convert(file: "PromptFile | str | PathLike[str]", to: str, *, keep: bool = F
     target = _given(to)
     if target is None:
         raise ValueError("a file is converted to a dialect, and `auto` is none")
-    return convert_file(file if isinstance(file, files.PromptFile) else load(file), target, keep=keep)
+    return convert_file(
+        file if isinstance(file, files.PromptFile) else load(file), target, keep=keep, inline_defaults=inline_defaults
+    )
 
 
 def _given(dialect: str) -> "Dialect | None":

@@ -218,6 +218,8 @@ def load(path: Path, dialects: Sequence[str] = ()) -> Configuration:
             ]
         if name == "convert.targets" and not own:
             own = [f"`{name}`: {fault}" for target in value for fault in _target_faults(target, dialects)]
+            pairs = [(target["to"], target.get("out")) for target in value]
+            own += [f"`{name}`: {to} is there twice" for to, out in set(pairs) if pairs.count((to, out)) > 1]
         faults += [f"{place}: {fault}" for fault in own]
         values[name] = value
     if faults:
@@ -240,7 +242,7 @@ def _target_faults(target: Mapping[str, str], dialects: Sequence[str]) -> Iterat
     if target["to"] not in words:
         yield _no_dialect(target["to"], words)
     out = PurePath(target.get("out", ""))
-    if out.is_absolute() or ".." in out.parts:
+    if out.is_absolute() or ".." in out.parts or str(out).startswith("~") or not str(out).isprintable():
         yield f"'{out}' leads out of the folder of the settings"
 
 

@@ -50,6 +50,14 @@ class Document:
         """Where the body is code to Markdown."""
         return markdown.code(self.text, self.body_start)
 
+    def is_comment(self, span: Span) -> bool:
+        """Whether a line of the frontmatter that looks like a comment is one, and no part of a value."""
+        return not any(value.start < span.end and span.start < value.end for value in self._scalars)
+
+    @cached_property
+    def _scalars(self) -> list[Span]:
+        return [value.span for value in self.root.scalars] if self.root else []
+
     @property
     def body(self) -> str:
         """The body as it is served: every line end an LF, the white space before its first character gone."""

@@ -124,6 +124,18 @@ class Value:
             return None
         return _BOOLEANS.get(self.node.value)
 
+    @property
+    def scalars(self) -> Iterator["Value"]:
+        """The scalars in it, those of lists and mappings too."""
+        if self.items is not None:
+            for item in self.items:
+                yield from item.scalars
+        elif self.entries is not None:
+            for entry in self.entries:
+                yield from entry.value.scalars
+        else:
+            yield self
+
     @cached_property
     def items(self) -> tuple["Value", ...] | None:
         """The items of a list, None for anything else."""

@@ -121,9 +121,9 @@ def _rank(file: PromptFile) -> tuple[int, Path]:
 
 
 def twins(files: Iterable[PromptFile]) -> list[PromptFile]:
-    """The files that were generated from another one of them."""
+    """The files that were generated from another one of them that is a prompt."""
     among = list(files)
-    paths = {file.place.path for file in among}
+    paths = {file.place.path for file in among if file.template is not None}
     return [file for file in among if file.generated_from in paths]
 
 

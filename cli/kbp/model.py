@@ -50,6 +50,7 @@ class Argument:
         default: None when there is none, `""` when an empty one is written.
         span: where a file declares it, None when nothing does.
         is_free_text: whether it is published for what is typed after the command, without being declared.
+        title: what a person sees in place of its name.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Argument:
     default: str | None = None
     span: Span | None = None
     is_free_text: bool = False
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +92,14 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt as an MCP client sees it. `meta` is its `_meta`."""
+    """A prompt as an MCP client sees it. `meta` is its `_meta`; `wire` the object of a server that lists it, whole."""
 
     name: str
     title: str | None = None
     description: str | None = None
     arguments: tuple[Argument, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
+    wire: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,10 +245,11 @@ def _through_pager(pager: list[str], text: str) -> None:
         sys.stdout.write(text)
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes, like: Path | None = None) -> None:
     """Write a file whole or not at all, keeping the mode and owner of one that is there.
 
-    A link is followed. What is open already (a pipe, a device, `/dev/fd/3`) is written to.
+    A new one has the mode of the file `like` it, if there is one. A link is followed.
+    What is open already (a pipe, a device, `/dev/fd/3`) is written to.
 
     Raises:
         OSError: it cannot be written.
@@ -268,11 +269,21 @@ def write_whole(path: Path, data: bytes) -> None:
         if before:
             with contextlib.suppress(OSError):  # only root can give a file away
                 os.chown(name, before.st_uid, before.st_gid)
-        Path(name).chmod(before.st_mode & 0o7777 if before else 0o666 & ~_umask())
+        mode = (
+            before.st_mode if before else like.stat().st_mode & 0o666 if like and like.is_file() else 0o666 & ~_umask()
+        )
+        Path(name).chmod(mode & 0o7777)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _mode_like(path: Path | None) -> int:
+    """The mode of a new file: that of another one, without the right to run it; else what the user's mask leaves."""
+    if path is not None and path.is_file():
+        return path.stat().st_mode & 0o666
+    return 0o666 & ~_umask()
 
 
 def _umask() -> int:

@@ -45,7 +45,9 @@ class Converting:
         bool, typer.Option("--inline-defaults", help="Write defaults into the text that describes an argument.")
     ] = False
 
-    def faults(self, paths: list[str]) -> list[str]:
+    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Finding nothing to convert is no error.")] = False
+
+    def faults(self, paths: list[str], configuration: Configuration) -> list[str]:
         """What is wrong with these options."""
         faults = bad_choice("--to", self.to, DIALECTS) if self.to is not None else []
         faults += bad_choice("--keep", self.keep, KEEPS) if self.keep is not None else []
@@ -56,7 +58,12 @@ class Converting:
         if self.in_place and STDIN in paths:
             faults.append("--in-place writes beside a file, and - is none")
         if self.to is None and (paths or self.out):
-            faults.append(f"--to is missing: the dialect to convert to, one of {', '.join(DIALECTS)}")
+            also = (
+                "; the targets of the settings are for a run without PATHS"
+                if configuration.value("convert.targets")
+                else ""
+            )
+            faults.append(f"--to is missing: the dialect to convert to, one of {', '.join(DIALECTS)}{also}")
         if self.out is not None and not os.path.isdir(self.out):
             if os.path.lexists(self.out):
                 faults.append(f"-o {self.out} is no folder")

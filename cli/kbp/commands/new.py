@@ -10,13 +10,14 @@ import typer
 
 from kbp import dialects, settings
 from kbp.commands.console import DONE, Console, Stop, write_whole
-from kbp.commands.options import bad_choice
+from kbp.commands.options import Reading, bad_choice
 from kbp.converter.base import scalar, skill_name, spellable
 from kbp.converter.plan import own_folder
 from kbp.converter.run import convert
 from kbp.dialects.base import Dialect
 from kbp.display import said_of
 from kbp.files import Manner, Place, Roots, read, shown
+from kbp.search import Surroundings
 
 _ARGUMENT = re.compile(r"(?P<name>[^=!]+)(?:=(?P<default>.*?))?(?P<required>!)?", re.DOTALL)
 _DIALECT = "kb"
@@ -54,6 +55,10 @@ def new(
         if not _ARGUMENT.fullmatch(text)
     ]
     faults += [fault for match in arguments for fault in _argument_faults(match)]
+    texts = [name, description or "", *(argument or [])]
+    faults += [f"{text!r} is not UTF-8" for text in texts if not _is_unicode(text)]
+    names = [match["name"] for match in arguments]
+    faults += [f"--argument: `{each}` is given twice" for each in dict.fromkeys(names) if names.count(each) > 1]
     editor = settings.editor() if edit else []
     if edit and not editor:
         faults.append("--edit: neither VISUAL nor EDITOR names an editor")
@@ -63,9 +68,8 @@ def new(
     path = _path(name, target)
     text = _text(path, _kb_text(name, description, arguments), target, console)
     if os.path.lexists(path):
-        raise Stop(
-            f"{shown(path)} is there already",
-        )
+        raise Stop(f"{shown(path)} is there already")
+    _check_place(path, text, target, console)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text.encode())
@@ -77,13 +81,38 @@ def new(
     return DONE
 
 
+def _check_place(path: Path, text: str, target: Dialect, console: Console) -> None:
+    """See that the file is read as what it is where it is to lie, and lies in the project.
+
+    Raises:
+        Stop: it is not.
+    """
+    place = Surroundings().place_of(path)
+    found = read(text.encode(), place, Reading().manner(path, console.configuration, skills=True))
+    if found.dialect is not target:
+        name = f"a {found.dialect.name} file" if found.dialect else "no prompt file"
+        raise Stop(f"{shown(path)} would be read as {name}: {found.detection.why}")
+    root = Roots().marked(Path.cwd()) or Path.cwd()
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
+        raise Stop(f"{shown(path)} leads out of {shown(root)} by a symbolic link")
+
+
 def _name_faults(name: str) -> list[str]:
     parts = name.split("/")
-    if not name.isprintable() or any(not part.strip() or part.startswith((".", "-")) for part in parts):
-        return [f"{name!r} is no name for a prompt: it is words without a dot or dash in front, parted by /"]
+    is_word = all(part and not part.startswith((".", "-")) and not any(map(str.isspace, part)) for part in parts)
+    if not is_word or not name.isprintable() or "---" in name:
+        return [f"{name!r} is no name for a prompt: it is a word without blanks, and no dot or dash in front of it"]
     if name.endswith(".md"):
         return [f"{name!r} is a file: give the name without its ending"]
     return []
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _argument_faults(match: re.Match[str]) -> list[str]:

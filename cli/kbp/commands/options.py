@@ -162,7 +162,8 @@ class Reading:
         Raises:
             Stop: one of them names nothing.
         """
-        paths = [os.path.join(configuration.folder, path) for path in configuration.value("paths")]  # noqa: PTH118
+        named = [*configuration.value("paths"), *_written_to(configuration)]
+        paths = [os.path.join(configuration.folder, path) for path in named]  # noqa: PTH118
         faults = find_paths(paths, self.given_root, search)
         if faults:
             raise Stop([f"{configuration.path}: paths: {fault}" for fault in faults])
@@ -233,6 +234,12 @@ class Sources(Reading):
         if not self.project_only:
             find_in_user_folders(search)
         return self.load(search, configuration, skills=self.skills)
+
+
+def _written_to(configuration: Configuration) -> list[str]:
+    """The folders that `kbp convert` writes to, as far as they are there."""
+    outs = (target.get("out") for target in configuration.value("convert.targets"))
+    return [out for out in outs if out is not None and os.path.isdir(configuration.folder / out)]
 
 
 def _is_library(name: str) -> bool:

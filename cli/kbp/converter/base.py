@@ -34,12 +34,21 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What a person should know of a converted file although its meaning is the same, and where the source says it."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Converted:
-    """The text of a converted file, None when it cannot be written; what it lost; why it cannot be written."""
+    """The text of a converted file, None when it cannot be written; what it lost; why it cannot be written; notes."""
 
     text: str | None
     losses: tuple[Loss, ...] = ()
     problems: tuple[Problem, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(slots=True)
@@ -50,7 +59,7 @@ class Pivot:
         description: what the prompt does.
         hint: what describes the free text.
         has_free_text: whether the free text is published.
-        arguments: the declared ones, under the names that they have in the target.
+        arguments: the declared ones, by the names that they have in the target.
         renamed: the name in the target of each name of the source.
         is_placed: whether the body shows the free text.
     """
@@ -58,7 +67,7 @@ class Pivot:
     description: str | None
     hint: str | None
     has_free_text: bool
-    arguments: list[Argument] = field(default_factory=list)
+    arguments: dict[str, Argument] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
     is_placed: bool = False
 
@@ -78,6 +87,7 @@ class Job:
         inlined: the arguments whose default is so written.
         losses: what the target says otherwise.
         problems: why it cannot be written.
+        notes: what a person should know besides.
     """
 
     file: PromptFile
@@ -88,8 +98,9 @@ class Job:
     inline_defaults: bool
     pivot: Pivot
     inlined: set[str] = field(default_factory=set)
-    losses: list[Loss] = field(default_factory=list)
+    losses: dict[Loss, None] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    notes: dict[str, Note] = field(default_factory=dict)
 
     @property
     def document(self) -> Document:
@@ -124,9 +135,11 @@ class Job:
 
     def lose(self, kind: LossKind, what: str, span: Span, where: str) -> None:
         """Note a loss, each once."""
-        loss = Loss(kind, what, span, where)
-        if loss not in self.losses:
-            self.losses.append(loss)
+        self.losses.setdefault(Loss(kind, what, span, where))
+
+    def note(self, span: Span, text: str) -> None:
+        """Note what a person should know, each once."""
+        self.notes.setdefault(text, Note(span, text))
 
     def refuse(self, span: Span, message: str, help: str) -> None:
         """Note why the file cannot be written."""

@@ -1,12 +1,15 @@
 """The body of a file in the spelling of another dialect, part by part."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
-from kbp.converter.base import Job, LossKind, spellable
-from kbp.dialects.base import Dialect
+from kbp.converter.base import NOWHERE, Job, LossKind, spellable
+from kbp.dialects.base import Dialect, client_of
+from kbp.dialects.skill import FOLDER_VARIABLE
 from kbp.files import Manner, Place, PromptFile, read
 from kbp.model import FREE_TEXT, Argument, Kind, Placeholder
 from kbp.text import Span, split_white
@@ -75,7 +78,7 @@ class _Body:
                 return Part(placeholder.raw, span)
 
     def is_declared(self, name: str) -> bool:
-        return any(each.name == name for each in self.pivot.arguments)
+        return name in self.pivot.arguments
 
     def named(self, name: str, span: Span) -> Part:
         if name == FREE_TEXT and not self.is_declared(name):
@@ -88,7 +91,7 @@ class _Body:
 
     def with_text(self, spelt: str, name: str, span: Span) -> str:
         """An input with the text that describes it."""
-        argument = next((each for each in self.pivot.arguments if each.name == name), Argument(name))
+        argument = self.pivot.arguments.get(name, Argument(name))
         text = argument.description or ""
         if self.job.inline_defaults and argument.default:
             self.job.inlined.add(name)
@@ -106,7 +109,7 @@ class _Body:
         if self.job.has_typed_text:
             return Part("$ARGUMENTS", span, is_filled=True)
         if not self.is_declared(FREE_TEXT):
-            self.pivot.arguments.append(Argument(FREE_TEXT, self.pivot.hint))
+            self.pivot.arguments[FREE_TEXT] = Argument(FREE_TEXT, self.pivot.hint)
         return self.named(FREE_TEXT, span)
 
     def position(self, placeholder: Placeholder) -> Part:
@@ -118,13 +121,14 @@ class _Body:
             return self.named(self.pivot.renamed[names[index]], span)
         if names:
             return Part(placeholder.raw, span)
-        name = self.made_names().get(index, f"arg{index}")
+        name = self.made_names.get(index, f"arg{index}")
         self.job.lose("approximated", placeholder.raw, span, f"{self.job.target.spell(name)} (no word splitting there)")
         if not self.is_declared(name):
-            self.pivot.arguments.append(Argument(name))
+            self.pivot.arguments[name] = Argument(name)
         self.pivot.is_placed = True
         return self.named(name, span)
 
+    @cached_property
     def made_names(self) -> dict[int, str]:
         """Names for the positions of a file that declares none: from its hint, when it has one a position."""
         positions = (each for each in self.job.template.placeholders if each.kind is Kind.POSITION)
@@ -171,7 +175,8 @@ def escaped(parts: Sequence[Part], before: str, job: Job) -> list[Part]:
     done: list[Part] = []
     at = len(before)
     for part in parts:
-        places = [] if part.is_filled else [each - at for each in ordered if at <= each < at + len(part.text)]
+        first, last = bisect_left(ordered, at), bisect_left(ordered, at + len(part.text))
+        places = [] if part.is_filled else [each - at for each in ordered[first:last]]
         text = part.text
         for place in reversed(places):
             if whole[at + place - 1] == "\\":
@@ -214,3 +219,24 @@ def _refuse_literal(span: Span, parts: Sequence[Part], start: int, job: Job) -> 
             job.refuse(Span(place, place + len(written)), message, "write it otherwise in the source")
             return
         at += len(part.text)
+
+
+def note_references(job: Job) -> None:
+    """Note what only a client of the source resolves, and what means something else in the target."""
+    code = job.document.code
+    for placeholder in job.template.placeholders:
+        raw, span = placeholder.raw, placeholder.span
+        if raw == FOLDER_VARIABLE:
+            is_skill = "own folder" in job.source.expresses
+            if is_skill and not job.has_own_folder:
+                job.lose("approximated", raw, span, "text there")
+            elif job.has_own_folder and not is_skill:
+                job.lose("approximated", raw, span, "the folder of the skill there")
+            continue
+        client = client_of(placeholder)
+        is_foreign = client is not None and client == job.source.client and client != job.target.client
+        if is_foreign and not (raw.startswith("@") and (code.holds(span.start) or "." not in raw)):
+            shown = f"!`{placeholder.hint}`" if placeholder.hint else raw.strip()
+            job.note(span, f"{shown} is for {client} alone, and text in a {job.target.name} file")
+    if job.has_own_folder and not job.is_within_family and job.pivot.arguments:
+        job.note(NOWHERE, "its arguments are asked for by Claude Code; other clients are said to give skills none")

@@ -14,8 +14,9 @@ from kbp.document import Document
 from kbp.files import PromptFile
 from kbp.text import BOM, LINE_END, Span
 
+_START = "# kbp:1 {"
 MAX_KEPT = 256 * 1024
-_COMMENT = re.compile(r"^# kbp:1 (?P<kept>\{[^\r\n]*\})[ \t]*(?:\r\n|\r|\n)", re.MULTILINE)
+_COMMENT = re.compile(r"(?:\A|(?<=[\r\n]))# kbp:1 (?P<kept>\{[^\r\n]*\})[ \t]*(?:\r\n|\r|\n)")
 # Three dashes would end the block for Claude Code, and a `#` might read as a comment to lint.
 _UNSAFE = re.compile(r"-(?=--)|#|\x7f")
 
@@ -56,15 +57,23 @@ def _edits_of(parts: Sequence[Part], source: str) -> tuple[int, list[tuple[int, 
 
 
 def with_kept(
-    text: str, document: Document, before: PromptFile, parts: Sequence[Part], *, is_inlined: bool
+    text: str, document: Document, whole: PromptFile, bare: PromptFile, parts: Sequence[Part], *, is_inlined: bool
 ) -> str | None:
-    """The converted text with the comment as the last line of its frontmatter; None when there is too much to keep."""
+    """The converted text with the comment as the last line of its frontmatter; None when there is too much to keep.
+
+    Args:
+        text: the converted text.
+        document: the same, read.
+        whole: the source, all of it.
+        bare: the source as it was converted.
+        parts: the parts of its body.
+        is_inlined: whether defaults were written for a person to read.
+    """
     is_alone = document.block is None
-    own = before.document
-    size, edits = _edits_of(parts, own.text)
+    size, edits = _edits_of(parts, bare.document.text)
     facts = {
-        "from": before.dialect.name if before.dialect else "",
-        "head": own.text[: own.body_start],
+        "from": whole.dialect.name if whole.dialect else "",
+        "head": whole.document.text[: whole.document.body_start],
         "size": size,
         "body": edits,
         "alone": is_alone,
@@ -85,21 +94,31 @@ def with_kept(
 
 def kept_in(document: Document) -> Kept | None:
     """The comment of a file, None when it has none that can be read."""
-    if document.block is None or "# kbp:1 {" not in document.text[document.block.start : document.block.end]:
+    if document.block is None or _START not in document.text[document.block.start : document.block.end]:
         return None
     matches = list(_COMMENT.finditer(document.text, document.block.start, document.block.end))
     if not matches or matches[-1].end() != document.block.end or len(matches[-1][0]) > 2 * MAX_KEPT:
         return None
+    if not document.is_comment(Span(*matches[-1].span())):
+        return None
     try:
         content = json.loads(matches[-1]["kept"])
-        source, head, size = content["from"], content["head"], int(content["size"])
-        edits = tuple((int(place), int(length), str(text)) for place, length, text in content["body"])
+        source, head, size = content["from"], content["head"], content["size"]
+        edits = tuple((place, length, text) for place, length, text in content["body"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    if not isinstance(source, str) or not isinstance(head, str):
+    numbers = (size, *(number for place, length, _ in edits for number in (place, length)))
+    texts = (source, head, *(text for _, _, text in edits))
+    if any(type(number) is not int for number in numbers) or not all(isinstance(text, str) for text in texts):
         return None
     is_alone, is_inlined = (content.get(key) is True for key in ("alone", "inlined"))
     return Kept(source, head, size, edits, is_alone, is_inlined, Span(*matches[-1].span()))
+
+
+def is_damaged(document: Document) -> bool:
+    """Whether a file has such a comment that cannot be read."""
+    block = document.block
+    return block is not None and _START in document.text[block.start : block.end] and kept_in(document) is None
 
 
 def source_of(kept: Kept, text: str) -> str | None:

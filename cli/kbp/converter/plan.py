@@ -2,13 +2,13 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from kbp import document as documents
-from kbp.converter.base import Converted, skill_name
+from kbp.converter.base import NOWHERE, Converted, Loss, skill_name
 from kbp.converter.run import convert
 from kbp.dialects.base import Dialect
 from kbp.files import MARKERS, PromptFile, read_bytes, shown
@@ -95,10 +95,15 @@ def plan(source: PromptFile, target: Target, spelling: Spelling) -> Output:
     path = path_of(source, target)
     name = stem_of(source, target)
     converted = convert(source, target.dialect, keep=spelling.keep, name=name, inline_defaults=spelling.inline_defaults)
+    if source.has_own_folder and "own folder" not in target.dialect.expresses and _has_files_beside(source):
+        lost = Loss("lost", "the files beside it", NOWHERE, "not written")
+        converted = replace(converted, losses=(*converted.losses, lost))
     output = Output(source, target, path, converted)
     if converted.text is None:
         return output
     text = converted.text
+    if path == source.place.path and not target.in_place:  # in the dialect already, where it should be
+        return replace(output, text=text, state=State.CURRENT)
     if spelling.mark and not target.in_place and os.path.lexists(source.place.path):
         way = PurePosixPath(Path(os.path.relpath(source.place.path, path.parent)).as_posix())
         try:
@@ -106,8 +111,14 @@ def plan(source: PromptFile, target: Target, spelling: Spelling) -> Output:
         except ValueError as error:
             fault = Problem("not-convertible", source.document.lines.span(1), f"{error}", "leave the mark out")
             return replace(output, converted=Converted(None, problems=(fault,)))
-    state, reason = _state(path, text, source, target)
-    return replace(output, text=text, state=state, reason=reason)
+    return now(replace(output, text=text))
+
+
+def _has_files_beside(file: PromptFile) -> bool:
+    try:
+        return len(os.listdir(file.place.path.parent)) > 1  # noqa: PTH208
+    except OSError:
+        return False
 
 
 # Where files go
@@ -161,16 +172,26 @@ def own_folder(base: Path, dialect: Dialect) -> Path:
 # What stands there
 
 
+def now(output: Output) -> Output:
+    """The same with what stands at its path now."""
+    state, reason = _state(output.path, output.text or "", output.source, output.target)
+    return replace(output, state=state, reason=reason)
+
+
 def _state(path: Path, text: str, source: PromptFile, target: Target) -> tuple[State, str]:
     inside = target.inside or base_of(source)
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(inside)):
         return State.BLOCKED, f"a symbolic link leads it out of {shown(inside)}"
+    if os.path.islink(path):
+        return State.BLOCKED, "it is a symbolic link"
     if not os.path.lexists(path):
         return State.MISSING, ""
+    if path != source.place.path and os.path.realpath(path) == os.path.realpath(source.place.path):
+        return State.BLOCKED, "it is the source itself"
     data = read_bytes(path, source.manner.max_file)
     if isinstance(data, Problem):
         return State.BLOCKED, data.message
-    if data == text.encode():
+    if sum_of(data.decode(errors="replace")) == sum_of(text):
         return State.CURRENT, ""
     if path == source.place.path:
         return (State.STALE, "") if target.in_place else (State.BLOCKED, "it is the source itself")
@@ -186,10 +207,24 @@ def _state(path: Path, text: str, source: PromptFile, target: Target) -> tuple[S
 
 def clashes(outputs: Iterable[Output]) -> list[tuple[Path, list[Output]]]:
     """The paths that several sources would be written to, each with them."""
-    by_path: dict[Path, list[Output]] = defaultdict(list)
+    by_path: dict[str, list[Output]] = defaultdict(list)
+    folds: dict[Path, bool] = {}
     for output in outputs:
-        by_path[output.path].append(output)
-    return [(path, group) for path, group in by_path.items() if len(group) > 1]
+        path = output.path
+        if path.parent not in folds:
+            folds[path.parent] = _folds_case(path.parent)
+        by_path[str(path).casefold() if folds[path.parent] else str(path)].append(output)
+    return [(group[0].path, group) for group in by_path.values() if len(group) > 1]
+
+
+def _folds_case(folder: Path) -> bool:
+    """Whether names that differ in case alone are one name there, as far as the folders that are there tell."""
+    there = next((each for each in (folder, *folder.parents) if os.path.isdir(each)), folder)
+    swapped = there.with_name(there.name.swapcase()) if there.name else there
+    try:
+        return swapped != there and there.samefile(swapped)
+    except OSError:
+        return False
 
 
 def misread(outputs: Iterable[Output], read_at: ReadAt) -> Iterator[tuple[Output, str]]:
@@ -204,19 +239,44 @@ def misread(outputs: Iterable[Output], read_at: ReadAt) -> Iterator[tuple[Output
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """A generated file whose source is gone, and whether somebody edited it."""
+    """A generated file that nothing makes any more.
+
+    Attributes:
+        file: the file.
+        is_edited: whether somebody edited it.
+        has_source: whether its source is there all the same.
+    """
 
     file: PromptFile
     is_edited: bool
+    has_source: bool
 
 
-def orphans(files: Iterable[PromptFile], dialects: Iterable[Dialect]) -> list[Orphan]:
-    """The generated files of these dialects whose source is gone, by path."""
-    wanted = {dialect.name for dialect in dialects}
+def is_gone(path: Path) -> bool:
+    """Whether there surely is nothing at a path: what cannot be looked at is not gone."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
+def orphans(files: Iterable[PromptFile], made: Container[Path], *, all_made: bool) -> list[Orphan]:
+    """The generated files that nothing makes any more, by path.
+
+    Args:
+        files: where to look for them.
+        made: the paths that are written.
+        all_made: whether these are all that should be there, so that a file whose source is there is an orphan too.
+    """
     found: dict[Path, Orphan] = {}
     for file in files:
-        source = file.generated_from
-        is_wanted = file.dialect is not None and file.dialect.name in wanted
-        if file.mark is not None and source is not None and is_wanted and not os.path.lexists(source):
-            found[file.place.path] = Orphan(file, is_edited(file.document, file.mark))
+        source, mark = file.generated_from, file.mark
+        if mark is None or source is None or file.place.path in made:
+            continue
+        has_source = not is_gone(source)
+        if all_made or not has_source:
+            found[file.place.path] = Orphan(file, is_edited(file.document, mark), has_source)
     return [found[path] for path in sorted(found)]

@@ -76,6 +76,7 @@ class Dialect:
         spell: how it writes the argument of that name, None when it cannot.
         expresses: what it can say.
         aliases: other words for it.
+        client: the program that resolves what only a client can in its files, None: no one program.
         argument_keys: the keys of an argument that is an object.
         renamed: keys that a client has given another name, with that name.
     """
@@ -92,6 +93,7 @@ class Dialect:
     spell: Callable[[str], str | None]
     expresses: frozenset[Ability]
     aliases: tuple[str, ...] = ()
+    client: str | None = None
     argument_keys: frozenset[str] = frozenset()
     renamed: Mapping[str, str] = field(default_factory=dict)
 
@@ -209,6 +211,16 @@ def scan(
     if at < len(text):
         parts.append(with_unix_line_ends(text[at:]))
     return tuple(parts)
+
+
+CLAUDE_CODE, VS_CODE = "Claude Code", "VS Code"
+
+
+def client_of(placeholder: Placeholder) -> str | None:
+    """The client that resolves a placeholder; None when it is none of a client."""
+    if placeholder.kind is Kind.SHELL or placeholder.raw.startswith(("@", "${CLAUDE_")):
+        return CLAUDE_CODE
+    return VS_CODE if placeholder.kind is Kind.CLIENT else None
 
 
 def client_placeholder(match: re.Match[str]) -> Placeholder | None:

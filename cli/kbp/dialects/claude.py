@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 
 from kbp.dialects.base import (
+    CLAUDE_CODE,
     STOCK_HINT,
     Dialect,
     Home,
@@ -236,4 +237,5 @@ DIALECT = Dialect(
     foreign=_foreign,
     spell=_spell,
     expresses=frozenset({"declared arguments", "free text", "positions"}),
+    client=CLAUDE_CODE,
 )

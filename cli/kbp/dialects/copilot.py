@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from kbp.dialects.base import (
     STOCK_HINT,
+    VS_CODE,
     Dialect,
     Home,
     Parsed,
@@ -135,5 +136,6 @@ DIALECT = Dialect(
     foreign=_live,
     spell=_spell,
     expresses=frozenset({"argument description", "free text", "inputs"}),
+    client=VS_CODE,
     renamed={"mode": "agent"},
 )

@@ -54,4 +54,5 @@ DIALECT = Dialect(
     foreign=_nothing_foreign,
     spell=CLAUDE.spell,
     expresses=CLAUDE.expresses | {"own folder"},
+    client=CLAUDE.client,
 )

@@ -21,6 +21,13 @@ def losses(output: Output) -> Iterator[str]:
         yield f"{place}: {loss.kind} {safe_line(loss.what)} -> {safe_line(loss.where)}"
 
 
+def notes(output: Output) -> Iterator[str]:
+    """A line for each thing that a person should know."""
+    for note in output.converted.notes:
+        place = f"{safe_line(output.source.path)}:{_line(output.source, note.span)}"
+        yield f"{place}: note {safe_line(note.text)}"
+
+
 def refusal(output: Output) -> Iterator[str]:
     """A line for each reason why a file cannot be converted."""
     for problem in output.converted.problems:
@@ -41,8 +48,9 @@ def out_of_date(output: Output) -> str:
 def orphaned(orphan: Orphan) -> str:
     """What is wrong with a generated file whose source is gone."""
     edited = ", and it was edited by hand" if orphan.is_edited else ""
-    source = orphan.file.mark.source if orphan.file.mark else ""
-    return f"{safe_line(orphan.file.path)}: its source {safe_line(str(source))} is gone{edited}"
+    source = safe_line(shown(orphan.file.generated_from)) if orphan.file.generated_from else ""
+    why = f"no target makes it of {source}" if orphan.has_source else f"its source {source} is gone"
+    return f"{safe_line(orphan.file.path)}: {why}{edited}"
 
 
 def summary(outputs: Sequence[Output], done: int, verb: str) -> str:
@@ -72,7 +80,7 @@ def _as_json(output: Output, is_written: bool) -> dict[str, object]:
         {"line": _line(source, problem.span), "rule": problem.rule, "message": problem.message}
         for problem in output.converted.problems
     ]
-    content = {
+    content: dict[str, object] = {
         "source": source.path,
         "target": shown(output.path),
         "written": is_written,
@@ -87,6 +95,8 @@ def _as_json(output: Output, is_written: bool) -> dict[str, object]:
             for loss in output.converted.losses
         ],
     }
+    if output.converted.notes:
+        content["notes"] = [{"line": _line(source, note.span), "text": note.text} for note in output.converted.notes]
     if problems:
         return {**content, "problems": problems}
     return {**content, "state": str(output.state)}

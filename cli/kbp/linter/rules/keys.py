@@ -77,7 +77,8 @@ def missing_description(file: PromptFile) -> Iterator[Finding]:
     entry = document.frontmatter.get("description")
     if entry is not None and entry.value.text is not None:  # blank: a `key-type`
         return
-    severity = Severity.INFO if document.block is None else None
+    is_bare = document.block is None or (file.mark is not None and not document.frontmatter)
+    severity = Severity.INFO if is_bare else None
     message = "no description: Claude Code shows the first line of the body instead, other clients show nothing"
     span = entry.key_span if entry else Span(document.lines.span(1).start, document.lines.span(1).end)
     yield Finding(span, message, "add `description: …` to the frontmatter", severity)
