@@ -725,3 +725,8 @@ def test_many_placeholders_take_no_long_time(kbp: Kbp, tree: Tree, body: str) ->
     started = time.monotonic()
     assert kbp("convert", "a.md", "--to", *to, cwd=top).code == 0
     assert time.monotonic() - started < 30  # a guard against minutes, no figure
+
+
+def test_a_root_says_nothing_of_files_outside_of_it(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"r/prompts/a.md": "Look.\n"})
+    assert kbp("convert", "r/prompts/a.md", "--root", "r", "--to", "claude", "-o", "x/commands", cwd=top).code == 0

@@ -167,8 +167,7 @@ def check_conversion(file: PromptFile, *, inline_defaults: bool = False) -> None
             check_meaning(file, after)
         assert convert(after, target).text == converted.text
         back = convert(after, file.dialect or target)
-        losses = (*converted.losses, *back.losses)
-        if back.text is not None and not any(map(concerns_meaning, losses)):  # there and back, and there again
+        if back.text is not None and not (converted.losses or back.losses):  # there and back, and there again
             again = convert(load(file.place.path.as_posix(), back.text, file.dialect and file.dialect.name), target)
             if again.text is not None:
                 assert gist(load(path, again.text, name), after) == gist(after, after), back.text

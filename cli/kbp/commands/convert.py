@@ -138,10 +138,11 @@ def _nothing(found: Library, targets: Sequence[Target]) -> Stop:
 def _reader(reading: Reading, configuration: Configuration) -> ReadAt:
     """Reads bytes as the file that they would be at a path, with no dialect given on the command line."""
     as_found = dataclasses.replace(reading, dialect="auto")
-    around = Surroundings(reading.given_root)
+    root, around, elsewhere = reading.given_root, Surroundings(reading.given_root), Surroundings()
 
     def read_at(path: Path, data: bytes) -> PromptFile:
-        return read(data, around.place_of(path), as_found.manner(path, configuration, skills=True))
+        place = (around if root is None or path.is_relative_to(root) else elsewhere).place_of(path)
+        return read(data, place, as_found.manner(path, configuration, skills=True))
 
     return read_at
 
