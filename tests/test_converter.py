@@ -243,3 +243,13 @@ def test_a_comment_that_was_damaged_or_forged_says_nothing(written: str, forged:
     assert result is not None
     assert "forged" not in result.replace(line.replace(written, forged, 1), "")
     assert result.endswith("Look at $app, \\$5.00.\n")
+
+
+def test_free_text_that_moves_behind_the_other_arguments_is_an_order_that_changes() -> None:
+    file = load(
+        "prompts/p.md", "---\narguments: [{name: arguments}, {name: app}]\n---\n{{ arguments }}{{ app }}\n", "kb"
+    )
+    losses = convert(file, DIALECTS["claude"]).losses
+    assert [(loss.kind, loss.what, loss.where) for loss in losses] == [
+        ("approximated", "argument order", "app, arguments")
+    ]

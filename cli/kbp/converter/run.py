@@ -224,7 +224,8 @@ def _compare(after: PromptFile, job: Job) -> None:
             argument.is_free_text and (pivot.has_free_text or job.has_typed_text)
         ):
             job.lose("gained", f"argument {argument.name}", NOWHERE, "published there")
-    meant = [name for name in pivot.arguments if name in has]
+    published = [pivot.renamed.get(argument.name, argument.name) for argument in job.template.arguments]
+    meant = [name for name in dict.fromkeys(published) if name in has]
     order = [argument.name for argument in template.arguments if argument.name in meant]
     if order != meant:
         job.lose("approximated", "argument order", NOWHERE, ", ".join(order))
