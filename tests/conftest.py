@@ -25,10 +25,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home, and nothing of the outer environment that changes what kbp prints."""
     folder = tmp_path_factory.mktemp("home")
-    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "KBP_PATH", "KBP_LOG", "KBP_NO_INPUT", "CI", "PAGER"):
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "KBP_PATH", "KBP_LOG", "CI", "PAGER"):
         monkeypatch.delenv(name, raising=False)
-    for name, value in {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "config"), "COLUMNS": "100"}.items():
-        monkeypatch.setenv(name, value)
+    given = {"HOME": folder, "XDG_CONFIG_HOME": folder / "config", "XDG_STATE_HOME": folder / "state"}
+    for name, value in {**given, "COLUMNS": "100", "KBP_NO_INPUT": "1"}.items():
+        monkeypatch.setenv(name, str(value))
     return folder
 
 

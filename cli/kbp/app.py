@@ -21,6 +21,7 @@ from kbp.commands.list import list_prompts
 from kbp.commands.new import new
 from kbp.commands.render import render
 from kbp.commands.rules import rules
+from kbp.commands.server import server
 from kbp.commands.show import show
 
 BUG, LEFT = 70, 130
@@ -52,6 +53,7 @@ app.command("list")(bundled(list_prompts))
 app.command("show")(bundled(show))
 app.command("diff")(bundled(diff))
 app.command("new")(bundled(new))
+app.command("server")(bundled(server))
 app.command("rules")(bundled(rules))
 app.command("config")(bundled(config))
 

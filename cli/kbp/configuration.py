@@ -43,6 +43,12 @@ def _is_target(value: Any) -> bool:
     return value.keys() <= {"to", "out"} and isinstance(value.get("out", ""), str)
 
 
+def _is_server(value: Any) -> bool:
+    if not isinstance(value, dict) or ("url" in value) == ("command" in value):
+        return False
+    return value.keys() <= _SERVER.keys() and all(_SERVER[key].fits(each) for key, each in value.items())
+
+
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 TEXT = Kind("a text", lambda value: isinstance(value, str), {"type": "string"})
 TEXTS = Kind("a list of texts", _are_texts, _TEXTS)
@@ -72,15 +78,42 @@ TARGETS = Kind(
     },
 )
 
+_SERVER = {
+    "url": TEXT,
+    "headers": TEXT_BY_TEXT,
+    "command": TEXT,
+    "args": TEXTS,
+    "env": TEXT_BY_TEXT,
+    "cwd": TEXT,
+    "type": TEXT,
+}
+SERVERS = Kind(
+    "a table of servers, each with a `url` (and `headers`), or a `command` (and `args`, `env`, `cwd`)",
+    lambda value: isinstance(value, dict) and all(map(_is_server, value.values())),
+    {
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "properties": {name: kind.schema for name, kind in _SERVER.items()},
+            "oneOf": [{"required": ["url"]}, {"required": ["command"]}],
+            "additionalProperties": False,
+        },
+    },
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One key of the file: its name, dotted below a table, what it holds, its default, and what it is for."""
+    """One key of the file: its name, dotted below a table, what it holds, its default, and what it is for.
+
+    A personal one may stand in the user's own file too.
+    """
 
     name: str
     kind: Kind
     default: Any
     help: str
+    is_personal: bool = False
 
 
 SETTINGS = (
@@ -101,6 +134,7 @@ SETTINGS = (
     Setting("convert.targets", TARGETS, [], "What `kbp convert` makes: dialects (`to`), and their folders (`out`)."),
     Setting("convert.keep", BOOLEAN, False, "A comment in each generated file keeps what its dialect cannot say."),
     Setting("convert.inline-defaults", BOOLEAN, False, "Defaults are written for a person to read."),
+    Setting("servers", SERVERS, {}, "MCP servers by name: a `url`, or a `command` to start.", is_personal=True),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
@@ -186,8 +220,8 @@ def _text(path: Path) -> str:
         return file.read(_MAX_FILE).decode()
 
 
-def load(path: Path, dialects: Sequence[str] = ()) -> Configuration:
-    """The settings in a file, in which dialects have these names.
+def load(path: Path, dialects: Sequence[str] = (), *, personal: bool = False) -> Configuration:
+    """The settings in a file, in which dialects have these names; `personal` is the user's own file.
 
     Raises:
         Wrong: it cannot be read, is no TOML, or says what no setting is.
@@ -210,6 +244,8 @@ def load(path: Path, dialects: Sequence[str] = ()) -> Configuration:
     for name, value in _flat(content):
         place = f"{path}:{lines[name]}" if name in lines else str(path)
         own = list(_faults(name, value, path.parent))
+        if personal and not own and not _BY_NAME[name].is_personal:
+            own = [f"`{name}` belongs to a project: write it in its kbp.toml"]
         if name == "dialect" and not own:
             own = [
                 f"`dialect`: '{pattern}': {_no_dialect(word, dialects)}"

@@ -104,10 +104,11 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A role and one content block, the block being the JSON object of the wire."""
+    """A role and one content block, the block being the JSON object of the wire; `extra` is what else the wire has."""
 
     role: str
     content: Mapping[str, Any]
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 class PromptSource(Protocol):

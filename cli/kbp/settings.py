@@ -4,6 +4,7 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -12,18 +13,53 @@ def extra_paths() -> list[str]:
     return [path for path in os.environ.get("KBP_PATH", "").split(os.pathsep) if path]
 
 
-def user_folders() -> list[tuple[Path, Path, bool]]:
-    """Where users keep prompts of their own: the folder, the root of its paths, whether it is VS Code's."""
+def environment() -> Mapping[str, str]:
+    """The environment, for settings that name variables of it."""
+    return os.environ
+
+
+def home() -> Path | None:
+    """The user's home, None when there is none."""
+    try:
+        return Path.home()
+    except RuntimeError:  # no HOME, and no such user
+        return None
+
+
+def own_folder() -> Path:
+    """Where the user's own settings and prompts for kbp are."""
     from platformdirs import user_config_path
 
-    try:
-        home = Path.home()
-    except RuntimeError:  # no HOME, and no such user
+    return user_config_path("kbp", appauthor=False, roaming=True)
+
+
+def state_folder() -> Path:
+    """Where kbp keeps what it remembers between runs."""
+    from platformdirs import user_state_path
+
+    return user_state_path("kbp", appauthor=False)
+
+
+def server_files() -> list[Path]:
+    """Where other programs of the user have the servers they know: Claude Code, VS Code, Claude Desktop."""
+    found = home()
+    if found is None:
         return []
-    own = user_config_path("kbp", appauthor=False, roaming=True)
-    editor = _editor_folder(home)
     return [
-        (home / ".claude" / "commands", home / ".claude", False),
+        found / ".claude.json",
+        _editor_folder(found) / "mcp.json",
+        _editor_folder(found).parent.parent / "Claude" / "claude_desktop_config.json",
+    ]
+
+
+def user_folders() -> list[tuple[Path, Path, bool]]:
+    """Where users keep prompts of their own: the folder, the root of its paths, whether it is VS Code's."""
+    found = home()
+    if found is None:
+        return []
+    own, editor = own_folder(), _editor_folder(found)
+    return [
+        (found / ".claude" / "commands", found / ".claude", False),
         (editor / "prompts", editor, True),
         (own / "prompts", own, False),
     ]
@@ -47,6 +83,12 @@ def use_color(flag: str, is_terminal: bool) -> bool:
     if any(os.environ.get(name, "") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
         return True
     return is_terminal and os.environ.get("TERM") != "dumb"
+
+
+def forbids_questions() -> bool:
+    """Whether the environment says that nobody is there to ask: `KBP_NO_INPUT`, a pipeline, a terminal that cannot."""
+    is_set = any(os.environ.get(name, "") not in ("", "0", "false") for name in ("KBP_NO_INPUT", "CI"))
+    return is_set or os.environ.get("TERM", "") in ("", "dumb", "unknown")
 
 
 def is_debug_log() -> bool:

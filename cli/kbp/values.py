@@ -34,6 +34,7 @@ class Values:
             is `-`.
         faults: what was found wrong before.
         stdin_used_by: what has read stdin already.
+        allow_unknown: whether there may be values for arguments that are not declared.
 
     `given` has what was given, `attempted` the names of values that were faulty too.
     """
@@ -43,6 +44,7 @@ class Values:
     read_stdin: Callable[[int], bytes]
     faults: list[str] = field(default_factory=list)
     stdin_used_by: str | None = None
+    allow_unknown: bool = False
     given: dict[str, str] = field(default_factory=dict)
     attempted: set[str] = field(default_factory=set)
     _known: frozenset[str] = frozenset()
@@ -182,7 +184,7 @@ class Values:
         return True
 
     def _is_known(self, name: str, label: str) -> bool:
-        if name in self._known:
+        if name in self._known or self.allow_unknown:
             return True
         self._unknown += 1
         hint = f"; {self._hint(name)}" if self._unknown <= _MAX_SUGGESTIONS else ""

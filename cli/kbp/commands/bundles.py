@@ -75,6 +75,12 @@ def spelt(bundle: "DataclassInstance") -> list[str]:
     return tokens
 
 
+def given_options(bundle: "DataclassInstance") -> list[str]:
+    """The names of the options of a bundle that have another value than their default."""
+    given = [each for each in dataclasses.fields(bundle) if getattr(bundle, each.name) != each.default]
+    return [_option_name(each.type) for each in given]
+
+
 def _option_name(annotation: Any) -> str:
     """The first name of the option in an annotation."""
     info = next(each for each in annotation.__metadata__ if isinstance(each, typer.models.OptionInfo))

@@ -20,7 +20,7 @@ from kbp.configuration import Configuration
 from kbp.display import safe, said_of
 from kbp.output.style import styled
 
-DONE, TO_REPORT, WRONG_REQUEST = 0, 1, 2
+DONE, TO_REPORT, WRONG_REQUEST, SERVER_FAILED = 0, 1, 2, 3
 Item = TypeVar("Item")
 _MANY = 200
 """From how many items on a person wants to see how far they are."""
@@ -77,6 +77,7 @@ class Console:
     directory: Path | None = None
     config: Path | None = None
     use_config: bool = True
+    no_input: bool = False
 
     @cached_property
     def configuration(self) -> Configuration:

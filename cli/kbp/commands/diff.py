@@ -1,16 +1,18 @@
-"""`kbp diff`: two prompts by their meaning."""
+"""`kbp diff`: prompts by their meaning: two of them, or those of files and those of a server."""
 
+import contextlib
 import difflib
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from kbp.commands.choice import choose
 from kbp.commands.console import DONE, TO_REPORT, Console, Stop, collecting
+from kbp.commands.diffing import Finding, against_server, side_named
+from kbp.commands.live import Live
 from kbp.commands.options import STDIN, Sources, bad_choice
 from kbp.comparison import Difference, differences
-from kbp.display import counted, safe, safe_line
+from kbp.display import counted, pad, safe, safe_line, width
 from kbp.output.jsontext import dump
 
 FORMATS = ("text", "json")
@@ -19,40 +21,83 @@ FORMATS = ("text", "json")
 def diff(
     console: Console,
     sources: Sources,
-    first: Annotated[str, typer.Argument(metavar="A", help="A prompt's name, or a path.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    live: Live,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="A B", help="Two prompts: names, paths, or SERVER:NAME. With a server: paths of files."),
+    ] = None,
     format: Annotated[
         str, typer.Option("-f", "--format", metavar="|".join(FORMATS), help="How differences are printed.")
     ] = "text",
 ) -> int:
     """Compare two prompts by what they publish and what they become.
 
-    Description, arguments, and the messages for the same values count; names, dialects and spelling do not.
+    Or all those of files with those that a server serves. Description, arguments, and the messages for the same values
+    count; names, dialects and spelling do not.
 
     \b
       kbp diff prompts/debug.md commands/debug.md
       git show HEAD:prompts/debug.md | kbp diff - prompts/debug.md --stdin-filename prompts/debug.md
+      kbp diff prompts/debug.md docs:debug       a file, and a prompt of the server `docs`
+      kbp diff --server docs prompts/            does the server serve what these files say?
 
     Exit code 1 when they differ.
     """
-    named = [first, second]
-    faults = sources.faults(reads_stdin=STDIN in (*named, *(sources.path or [])))
+    named = names or []
+    faults = live.faults() + sources.faults(reads_stdin=STDIN in (*named, *(sources.path or [])))
     faults += bad_choice("--format", format, FORMATS)
-    if named == [STDIN, STDIN]:
-        faults.append("stdin can be read once: one of A and B is -")
-    with collecting(faults):
-        one, other = (choose(name, sources, console)[0] for name in named)
-    if faults:
-        raise Stop(faults)
-    found = list(differences(one, other))
+    if named.count(STDIN) > 1:
+        faults.append("stdin can be read once: one path is -")
+    if not live.is_given and len(named) != 2:
+        faults.append(f"two prompts are compared, and {len(named) or 'none'} is named: kbp diff A B")
+    if live.is_given:
+        if faults:
+            raise Stop(faults)
+        return _print_findings(*against_server(named, sources, live, console), format, console)
+    with contextlib.ExitStack() as stack:
+        with collecting(faults):
+            sides = [side_named(name, sources, live, console, stack) for name in named[:2]]
+        if faults:
+            raise Stop(faults)
+        (one, first), (other, second) = sides
+        found = list(differences(one, other))
     if format == "json":
-        content = [{"what": each.what, "first": each.first, "second": each.second} for each in found]
-        console.print(dump({"differences": content}))
+        console.print(dump({"differences": _content(found)}))
     else:
         console.print("".join(_told(each) for each in found))
     how_many = counted(len(found), "difference") if found else "no difference"
-    console.hint(f"{how_many} between {safe_line(one.path)} and {safe_line(other.path)}")
+    console.hint(f"{how_many} between {safe_line(first)} and {safe_line(second)}")
     return TO_REPORT if found else DONE
+
+
+def _content(found: Sequence[Difference]) -> list[dict[str, Any]]:
+    return [{"what": each.what, "first": each.first, "second": each.second} for each in found]
+
+
+def _print_findings(findings: Sequence[Finding], compared: int, format: str, console: Console) -> int:
+    """Print what a server does not serve as files have it, a line each."""
+    if format == "json":
+        content = [
+            {"name": each.name, "state": each.state}
+            | ({"path": each.path} if each.path else {})
+            | ({"differences": _content(each.differences)} if each.differences else {})
+            for each in findings
+        ]
+        console.print(dump({"prompts": content}))
+    else:
+        room = max((width(safe_line(each.name)) for each in findings), default=0)
+        console.print("".join(f"{each.state:8} {pad(safe_line(each.name), room)}  {_why(each)}\n" for each in findings))
+    differ = f"{len(findings)} differ" if findings else "none differs"
+    console.hint(f"{counted(compared, 'prompt')} compared with the server, {differ}")
+    return TO_REPORT if findings else DONE
+
+
+def _why(finding: Finding) -> str:
+    if finding.path is None:
+        return "on the server alone"
+    if not finding.differences:
+        return f"{safe_line(finding.path)}: not on the server"
+    return f"{safe_line(finding.path)}: {safe_line(', '.join(each.what for each in finding.differences))}"
 
 
 def _told(difference: Difference) -> str:

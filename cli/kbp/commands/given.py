@@ -56,10 +56,17 @@ class Given:
         return values
 
 
-def values_for(template: Template, console: Console, faults: list[str], stdin_used_by: str | None) -> Values:
-    """Empty values for the arguments of a template."""
-    free_text = next((argument.name for argument in template.arguments if argument.is_free_text), None)
-    return Values(template.arguments, free_text, console.read_stdin, faults, stdin_used_by)
+def values_for(
+    arguments: Sequence[Argument],
+    console: Console,
+    faults: list[str],
+    stdin_used_by: str | None,
+    *,
+    allow_unknown: bool = False,
+) -> Values:
+    """Empty values for the arguments of a prompt."""
+    free_text = next((argument.name for argument in arguments if argument.is_free_text), None)
+    return Values(arguments, free_text, console.read_stdin, faults, stdin_used_by, allow_unknown)
 
 
 def filled(file: PromptFile, template: Template, values: Values, command: Sequence[str]) -> tuple[Piece, ...]:
@@ -79,7 +86,7 @@ def filled(file: PromptFile, template: Template, values: Values, command: Sequen
     except MissingArguments as error:
         missing = tuple(argument for argument in error.arguments if argument.name not in values.attempted)
         if missing:
-            raise _missing(missing, values, command) from None
+            raise missing_arguments(missing, values, command) from None
         raise Stop(values.faults) from None
     except TooLarge as error:
         raise Stop([*values.faults, f"{command[0]} cannot be rendered: {error}"]) from None
@@ -88,7 +95,7 @@ def filled(file: PromptFile, template: Template, values: Values, command: Sequen
     return pieces
 
 
-def _missing(arguments: tuple[Argument, ...], values: Values, command: Sequence[str]) -> Stop:
+def missing_arguments(arguments: tuple[Argument, ...], values: Values, command: Sequence[str]) -> Stop:
     """The error of missing arguments, with the line that would give them."""
     name, *where = command
     room = max(width(safe_line(argument.name)) for argument in arguments)

@@ -12,13 +12,17 @@ from typing import Annotated
 import typer
 
 from kbp import dialects
+from kbp.commands.bundles import spelt
 from kbp.commands.console import DONE, Console, Stop, collecting
+from kbp.commands.listing import Listing
+from kbp.commands.live import Live, not_for_live
 from kbp.commands.options import STDIN, Sources, bad_choice, tell_files
-from kbp.display import counted
+from kbp.display import counted, safe_line
 from kbp.files import shown
 from kbp.library import Library, twins
 from kbp.model import Prompt
-from kbp.output.prompts import LIST_FORMATS, Row, columns, matcher
+from kbp.output.jsontext import dump
+from kbp.output.prompts import LIST_FORMATS, Row, columns, matcher, mcp_prompt
 
 _UNBOUNDED = 10_000
 
@@ -26,6 +30,8 @@ _UNBOUNDED = 10_000
 def list_prompts(
     console: Console,
     sources: Sources,
+    live: Live,
+    listing: Listing,
     pattern: Annotated[
         str | None,
         typer.Argument(metavar="PATTERN", help="A part of a name or description, a glob, or /regex/."),
@@ -53,10 +59,12 @@ def list_prompts(
       kbp list log                 those with "log" in the name or description
       kbp list 'deploy*' --format names
       kbp list --skipped           what is not served, and why
+      kbp list --server docs       the prompts of a live server
 
     An argument `app!` is required, `since=1h` has a default, `[...]` is the text typed after the command.
     """
-    faults = sources.faults(reads_stdin=STDIN in (sources.path or []))
+    faults = [*live.faults(), *listing.faults(is_live=live.is_given)]
+    faults += sources.faults(reads_stdin=STDIN in (sources.path or []))
     faults += bad_choice("--format", format, LIST_FORMATS)
     if only_dialect is not None:
         faults += bad_choice("--only-dialect", only_dialect, dialects.names()[1:])
@@ -64,6 +72,20 @@ def list_prompts(
         faults.append("--shadowed and --skipped: give one of them")
     if (shadowed or skipped) and (pattern is not None or only_dialect is not None or format != "table"):
         faults.append("--shadowed and --skipped show a table of their own: give no PATTERN, --format or --only-dialect")
+    if live.is_given:
+        faults += not_for_live(sources)
+        options = {
+            "--only-dialect": only_dialect,
+            "--generated": generated,
+            "--shadowed": shadowed,
+            "--skipped": skipped,
+        }
+        faults += [
+            f"{each} is for prompt files: leave it out with a server" for each, value in options.items() if value
+        ]
+        if faults:
+            raise Stop(faults)
+        return _list_live(console, live, listing, pattern, format, no_pager=no_pager)
     with collecting(faults):
         found = sources.find(console)
     if faults:
@@ -79,6 +101,21 @@ def list_prompts(
         console.page(LIST_FORMATS[format](chosen, console.cells), no_pager=no_pager)
         console.hint(_summary(found, chosen))
     return DONE
+
+
+def _list_live(
+    console: Console, live: Live, listing: Listing, pattern: str | None, format: str, *, no_pager: bool
+) -> int:
+    """List the prompts of a server."""
+    found, code = listing.read(live, console)
+    chosen = _matching(list(found.prompts), pattern, ["kbp", "list", *spelt(live)])
+    text = LIST_FORMATS[format](chosen, console.cells)
+    if format == "json" and found.next_cursor is not None:
+        text = dump({"prompts": [mcp_prompt(prompt) for prompt in chosen], "nextCursor": found.next_cursor})
+    console.page(text, no_pager=no_pager)
+    more = f"; the next page: --page {shlex.quote(found.next_cursor)}" if found.next_cursor is not None else ""
+    console.hint(safe_line(counted(len(chosen), "prompt") + more))
+    return code
 
 
 def _print_whole(headings: Row, rows: Sequence[Row], nothing: str, console: Console) -> None:
@@ -98,7 +135,17 @@ def _summary(found: Library, chosen: Sequence[Prompt]) -> str:
 
 def _chosen(found: Library, pattern: str | None, only_dialect: str | None) -> list[Prompt]:
     dialect = dialects.dialect_called(only_dialect) if only_dialect else None
-    prompts = [prompt for prompt in found.prompts() if dialect is None or dialect.name == prompt.meta["kbp/dialect"]]
+    return _matching(
+        [prompt for prompt in found.prompts() if dialect is None or dialect.name == prompt.meta["kbp/dialect"]], pattern
+    )
+
+
+def _matching(prompts: list[Prompt], pattern: str | None, command: Sequence[str] = ("kbp", "list")) -> list[Prompt]:
+    """The prompts that a pattern fits. The command is what lists them all.
+
+    Raises:
+        Stop: it fits none, or is no regular expression.
+    """
     if pattern is None:
         return prompts
     try:
@@ -110,7 +157,7 @@ def _chosen(found: Library, pattern: str | None, only_dialect: str | None) -> li
         help = [f"  did you mean: {', '.join(near)}?"] if near else []
         if os.path.exists(pattern):
             help.append(f"  to list the prompts in it: kbp list -p {shlex.quote(pattern)}")
-        help.append(f"  {counted(len(prompts), 'prompt')} found; `kbp list` shows them")
+        help.append(f"  {counted(len(prompts), 'prompt')} found; `{safe_line(shlex.join(command))}` shows them")
         raise Stop(f"no prompt matches '{pattern}'", help=help)
     return chosen
 

@@ -66,7 +66,7 @@ class Common:
     def console(self) -> Console:
         """Where the command prints."""
         verbose = self.verbose or settings.is_debug_log()
-        return Console(self.color, self.quiet, verbose, self.directory, self.config, not self.no_config)
+        return Console(self.color, self.quiet, verbose, self.directory, self.config, not self.no_config, self.no_input)
 
 
 @dataclasses.dataclass(frozen=True)

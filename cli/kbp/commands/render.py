@@ -9,9 +9,11 @@ import typer
 
 from kbp import renderer
 from kbp.commands.bundles import spelt
+from kbp.commands.calling import Calling, call
 from kbp.commands.choice import choose
 from kbp.commands.console import DONE, Console, Stop, collecting, write_whole
 from kbp.commands.given import Given, filled, values_for
+from kbp.commands.live import Live, live_name, not_for_live
 from kbp.commands.options import STDIN, Sources, bad_choice
 from kbp.display import fit, safe_line, said_of
 from kbp.model import Kind, Template
@@ -22,7 +24,9 @@ from kbp.renderer import Piece
 def render(
     console: Console,
     sources: Sources,
+    live: Live,
     given: Given,
+    calling: Calling,
     name: Annotated[str, typer.Argument(metavar="NAME", help="A prompt's name, or a path.")],
     words: Annotated[
         list[str] | None,
@@ -45,12 +49,24 @@ def render(
       git diff | kbp render review -a pr=- | llm
       kbp render incident api high "since the deploy"
       kbp render debug --args values.yaml --format anthropic
+      kbp render --server-cmd 'uvx some-server' greet -a name=Ada
     """
+    if explain and live.is_given:
+        raise Stop("--explain tells of the placeholders of a file, and a server shows none")
+    live, name = live_name(live, name, console)
+    if live.is_given:
+        faults = [*live.faults(), *not_for_live(sources), *calling.faults(is_live=True, format=format)]
+        faults += bad_choice("--format", format, FORMATS)
+        to_terminal = output in (None, STDIN) and console.cells is not None
+        text, is_text = call(console, live, calling, given, name, words or [], format, faults, to_terminal=to_terminal)
+        _put(text, output, is_text=is_text, console=console)
+        return DONE
     takes_stdin = STDIN in (name, *(sources.path or []))
     faults = [*sources.faults(reads_stdin=takes_stdin), *bad_choice("--format", format, FORMATS)]
+    faults += [*live.faults(), *calling.faults(is_live=False, format=format)]
     with collecting(faults):
         file, template = choose(name, sources, console)
-    values = values_for(template, console, faults, f"the prompt file {STDIN}" if takes_stdin else None)
+    values = values_for(template.arguments, console, faults, f"the prompt file {STDIN}" if takes_stdin else None)
     given.values(words or [], values)
     folder = ["-C", str(console.directory)] if console.directory else []
     result = [*(["-f", format] if format in FORMATS and format != "text" else []), *(["-o", output] if output else [])]

@@ -5,12 +5,14 @@ from typing import Annotated
 
 import typer
 
+from kbp.commands.calling import listed
 from kbp.commands.choice import choose
 from kbp.commands.console import DONE, Console, Stop, collecting
+from kbp.commands.live import Live, live_name, not_for_live
 from kbp.commands.options import STDIN, Sources, bad_choice
 from kbp.files import PromptFile
 from kbp.output.jsontext import dump
-from kbp.output.prompts import mcp_prompt, page
+from kbp.output.prompts import live_page, mcp_prompt, page
 
 
 def _as_json(file: PromptFile, color: bool) -> str:
@@ -30,6 +32,7 @@ SOURCE = "source"
 def show(
     console: Console,
     sources: Sources,
+    live: Live,
     name: Annotated[str, typer.Argument(metavar="NAME", help="A prompt's name, or a path.")],
     format: Annotated[
         str, typer.Option("-f", "--format", metavar="text|json|source|path", help="What is printed of the prompt.")
@@ -43,8 +46,13 @@ def show(
       kbp show debug
       kbp show prompts/debug.md --format json     the MCP Prompt object
       kbp show debug --format path
+      kbp show --server docs review               a prompt of a live server
     """
-    faults = sources.faults(reads_stdin=STDIN in (name, *(sources.path or [])))
+    live, name = live_name(live, name, console)
+    if live.is_given:
+        return _show_live(name, live, console, format, not_for_live(sources))
+    faults = live.faults()
+    faults += sources.faults(reads_stdin=STDIN in (name, *(sources.path or [])))
     faults += bad_choice("--format", format, (*FORMATS, SOURCE))
     with collecting(faults):
         file, _ = choose(name, sources, console)
@@ -56,4 +64,18 @@ def show(
         console.print_text(FORMATS[format](file, False))
     else:
         console.print(FORMATS[format](file, console.use_color))
+    return DONE
+
+
+def _show_live(name: str, live: Live, console: Console, format: str, faults: list[str]) -> int:
+    """Show what a server says of one of its prompts."""
+    faults += [*live.faults(), *bad_choice("--format", format, (*FORMATS, SOURCE))]
+    if format in ("path", SOURCE):
+        faults.append(f"--format {format}: a prompt of a server has no file")
+    if faults:
+        raise Stop(faults)
+    with live.opened(console, doing="to list its prompts") as source:
+        prompt = listed(source, name, live)
+        server = f"{source.session.peer.name} ({source.session.peer.revision})"
+    console.print(dump(mcp_prompt(prompt)) if format == "json" else live_page(prompt, server, console.use_color))
     return DONE

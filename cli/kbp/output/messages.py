@@ -4,23 +4,36 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kbp.display import counted, safe_line
 from kbp.model import Message
-from kbp.output.jsontext import dump
+from kbp.output.jsontext import dump, laid_out
 
 
 @dataclass
 class Rendered:
-    """What a prompt became: its description, its messages, and what a format could not carry of them."""
+    """What a prompt became.
+
+    Attributes:
+        description: what the prompt says of itself.
+        messages: its messages.
+        losses: what a format could not carry of them.
+        files: the files that the media of messages were saved to, by the position of the message.
+        wire: the result of a server as it came, JSON text.
+    """
 
     description: str | None
     messages: Sequence[Message]
     losses: list[str] = field(default_factory=list)
+    files: Mapping[int, str] = field(default_factory=dict)
+    wire: str | None = None
 
 
 def text(rendered: Rendered) -> str:
     """The text of the messages, a newline at the end. Headings name the roles where they differ."""
     roles = {message.role for message in rendered.messages}
-    parts = [_plain(message.content) for message in rendered.messages]
+    parts = [_plain(message.content, rendered.files.get(at)) for at, message in enumerate(rendered.messages)]
+    if not parts:
+        return ""
     if len(roles) > 1:
         parts = [f"[{message.role}]\n{part}" for message, part in zip(rendered.messages, parts, strict=True)]
     joined = "\n\n".join(part if at == len(parts) - 1 else part.rstrip("\n") for at, part in enumerate(parts))
@@ -29,12 +42,17 @@ def text(rendered: Rendered) -> str:
 
 def markdown(rendered: Rendered) -> str:
     """The messages below headings of their roles, images as links."""
-    parts = [f"## {message.role}\n\n{_markdown(message.content).rstrip(chr(10))}\n" for message in rendered.messages]
+    parts = [
+        f"## {message.role}\n\n{_markdown(message.content, rendered.files.get(at)).rstrip(chr(10))}\n"
+        for at, message in enumerate(rendered.messages)
+    ]
     return "\n".join(parts)
 
 
 def as_json(rendered: Rendered) -> str:
-    """The MCP result: `description` when there is one, and `messages`."""
+    """The MCP result: `description` when there is one, and `messages`; of a server all that it sent."""
+    if rendered.wire is not None:
+        return laid_out(rendered.wire)
     content: dict[str, Any] = {"description": rendered.description} if rendered.description else {}
     content["messages"] = [_object(message) for message in rendered.messages]
     return dump(content)
@@ -58,6 +76,8 @@ def anthropic(rendered: Rendered) -> str:
     """The `messages` of Anthropic's API: content blocks, neighbours of one role merged."""
     messages: list[dict[str, Any]] = []
     for message in rendered.messages:
+        if message.role not in ("user", "assistant"):
+            rendered.losses.append(f"anthropic has no role {message.role!r}")
         block = _anthropic_block(message.content, rendered.losses)
         if messages and messages[-1]["role"] == message.role:
             messages[-1]["content"].append(block)
@@ -77,32 +97,48 @@ FORMATS: dict[str, Callable[[Rendered], str]] = {
 
 
 def _object(message: Message) -> dict[str, Any]:
-    return {"role": message.role, "content": dict(message.content)}
+    return {"role": message.role, "content": dict(message.content), **message.extra}
 
 
-def _plain(block: Mapping[str, Any]) -> str:
-    """A content block as text: what has no text is named."""
+def _plain(block: Mapping[str, Any], file: str | None = None) -> str:
+    """A content block as text: what has no text is named, with its size and the file that it was saved to."""
+    saved = f": {file}" if file else ""
     match block:
         case {"type": "text", "text": str(words)}:
             return words
-        case {"type": "resource", "resource": {"text": str(words)}}:
-            return words
+        case {"type": "resource", "resource": {"text": str(words)} as resource}:
+            return f"[resource {_facts(resource.get('uri'), resource.get('mimeType'))}]\n{words}"
+        case {"type": "resource", "resource": {"blob": str(data)} as resource}:
+            return f"[resource {_facts(resource.get('uri'), resource.get('mimeType'), _size(data))}{saved}]"
+        case {"type": "image" | "audio" as kind, "data": str(data)}:
+            return f"[{kind} {_facts(block.get('mimeType'), _size(data))}{saved}]"
         case {"type": "resource_link", "uri": uri}:
-            return f"[resource {block.get('name', uri)}: {uri}]"
-        case {"type": "resource", "resource": {"uri": uri}}:
-            return f"[resource {uri}]"
-        case {"type": kind, "mimeType": mime_type}:
-            return f"[{kind} {mime_type}]"
-    return f"[{block.get('type', 'unknown content')}]"
+            size = counted(block["size"], "byte") if isinstance(block.get("size"), int) else None
+            name = block.get("title") or block.get("name") or uri
+            said = f" - {block['description']}" if block.get("description") else ""
+            return f"[link {_facts(name)}: {_facts(uri, block.get('mimeType'), size)}{_facts(said)}]"
+    return f"[{_facts(block.get('type', 'content without a type'))}] {dump(dict(block), indent=None).rstrip(chr(10))}"
 
 
-def _markdown(block: Mapping[str, Any]) -> str:
+def _facts(*facts: object) -> str:
+    """Facts of a block on one line, whatever is in them."""
+    return safe_line(", ".join(str(fact) for fact in facts if fact))
+
+
+def _size(data: str) -> str:
+    """How much base64 holds."""
+    return counted(max(len(data) * 3 // 4 - data[-2:].count("="), 0), "byte")
+
+
+def _markdown(block: Mapping[str, Any], file: str | None = None) -> str:
     match block:
+        case {"type": "image"} if file:
+            return f"![image](<{file}>)"
         case {"type": "image", "data": data, "mimeType": mime_type}:
             return f"![image](data:{mime_type};base64,{data})"
         case {"type": "resource_link", "uri": uri}:
             return f"[{block.get('name', uri)}]({uri})"
-    return _plain(block)
+    return _plain(block, file)
 
 
 def _openai_content(block: Mapping[str, Any], losses: list[str]) -> str | list[dict[str, Any]]:

@@ -21,8 +21,16 @@ _NARROWEST = 8
 
 
 def table(prompts: Sequence[Prompt], cells: int | None = None) -> str:
-    """The prompts in columns that fit into `cells`; without, separated by tabs and whole."""
-    return columns(HEADINGS, [_row(prompt) for prompt in prompts], cells)
+    """The prompts in columns that fit into `cells`; without, separated by tabs and whole.
+
+    Those of a server have no dialect, and no column for it.
+    """
+    if not prompts:
+        return ""
+    rows = [_row(prompt) for prompt in prompts]
+    if any(prompt.wire is not None for prompt in prompts):
+        return columns(_without_dialect(HEADINGS), [_without_dialect(row) for row in rows], cells)
+    return columns(HEADINGS, rows, cells)
 
 
 def names(prompts: Sequence[Prompt], cells: int | None = None) -> str:
@@ -42,10 +50,12 @@ def jsonl(prompts: Sequence[Prompt], cells: int | None = None) -> str:
 
 def markdown(prompts: Sequence[Prompt], cells: int | None = None) -> str:
     """A Markdown table."""
-    rows = [["Name", "Dialect", "Arguments", "Description"], ["---"] * 4]
+    is_live = any(prompt.wire is not None for prompt in prompts)
+    rows: list[Row] = [["Name", "Dialect", "Arguments", "Description"], ["---"] * 4]
     for prompt in prompts:
         name, dialect, arguments, description = _row(prompt)
         rows.append([f"`{name}`", dialect, f"`{arguments}`" if arguments else "", description])
+    rows = list(map(_without_dialect, rows)) if is_live else rows
     return "".join("| " + " | ".join(safe_line(cell).replace("|", "\\|") for cell in row) + " |\n" for row in rows)
 
 
@@ -81,6 +91,10 @@ def columns(headings: Row, rows: Sequence[Row], cells: int | None) -> str:
     return "".join(line.rstrip() + "\n" for line in laid_out)
 
 
+def _without_dialect(row: Row) -> Row:
+    return (row[0], *row[2:])
+
+
 def _row(prompt: Prompt) -> Row:
     arguments = " ".join(map(_argument, prompt.arguments))
     return (prompt.name, prompt.meta.get("kbp/dialect", ""), arguments, prompt.description or "")
@@ -96,7 +110,9 @@ def _argument(argument: Argument) -> str:
 
 
 def mcp_prompt(prompt: Prompt) -> dict[str, Any]:
-    """The MCP Prompt object; keys that would be null or empty are left out."""
+    """The MCP Prompt object; keys that would be null or empty are left out. One of a server is what it sent."""
+    if prompt.wire is not None:
+        return dict(prompt.wire)
     arguments = [
         _filled({"name": argument.name, "description": argument.description, "required": argument.required or None})
         for argument in prompt.arguments
@@ -117,6 +133,25 @@ def _filled(content: dict[str, Any]) -> dict[str, Any]:
 
 
 # One prompt
+
+
+def live_page(prompt: Prompt, server: str, color: bool = False) -> str:
+    """All that a server says of one prompt."""
+    said = f" — {safe_line(prompt.description)}" if prompt.description else ""
+    lines = [styled(safe_line(prompt.name), "strong", color) + said]
+    lines += [f"title     {safe_line(prompt.title)}"] if prompt.title else []
+    lines.append(f"server    {safe_line(server)}")
+    if prompt.arguments:
+        room = max(width(safe_line(argument.name)) for argument in prompt.arguments)
+        lines.append("arguments")
+        for argument in prompt.arguments:
+            title = f" ({safe_line(argument.title)})" if argument.title else ""
+            lines.append(f"  {pad(safe_line(argument.name), room)}    {_manner(argument)}{title}")
+    known = ("name", "title", "description", "arguments")
+    for key, value in (prompt.wire or {}).items():
+        if key not in known:
+            lines.append(f"{pad(safe_line(key), 9)} {safe_line(dump(value, indent=None).rstrip())}")
+    return "\n".join(lines) + "\n"
 
 
 def page(file: PromptFile, color: bool = False) -> str:
@@ -207,5 +242,5 @@ def matcher(pattern: str) -> Callable[[Prompt], bool]:
     return lambda prompt: any(part in text.lower() for text in _searched(prompt))
 
 
-def _searched(prompt: Prompt) -> tuple[str, str]:
-    return prompt.name, prompt.description or ""
+def _searched(prompt: Prompt) -> tuple[str, str, str]:
+    return prompt.name, prompt.title or "", prompt.description or ""

@@ -1,0 +1,216 @@
+"""What a server asks while it makes a prompt, answered from what was given beforehand, or by a person."""
+
+import urllib.parse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kbp.ask.terminal import tell, terminal
+from kbp.display import safe, safe_line
+from kbp.live.forms import Field, check, fields_of, read
+from kbp.live.questions import Question, Reply
+
+_ANSWER, _OPEN, _DONE, _DECLINE, _CANCEL = "Answer", "Open it in the browser", "I have been there", "Decline", "Cancel"
+
+
+class Unanswered(Exception):
+    """A question that cannot be answered; `faults` and `help` say why and what would answer it."""
+
+    def __init__(self, faults: Sequence[str], help: Sequence[str] = ()) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = tuple(faults)
+        self.help = tuple(help)
+
+
+@dataclass
+class Answers:
+    """Who answers the questions of a server.
+
+    Args:
+        texts: answers by the name of a field, as they were typed; read as what the field takes.
+        values: the same in their JSON types.
+        is_interactive: whether a person is asked for what is not given.
+
+    `used` has the names that were asked for.
+    """
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    is_interactive: bool = False
+    used: set[str] = field(default_factory=set)
+
+    def __call__(self, question: Question) -> Reply:
+        """The reply to a question.
+
+        Raises:
+            Unanswered: an answer is none that a field takes, or a required one is missing and nobody can be asked.
+            KeyboardInterrupt: the person leaves.
+        """
+        if question.url is not None:
+            return self._visit(question, question.url)
+        content: dict[str, Any] = {}
+        faults: list[str] = []
+        left: list[Field] = []
+        for each in fields_of(question):
+            try:
+                if each.name in self.texts:
+                    content[each.name] = read(each, self.texts[each.name])
+                elif each.name in self.values:
+                    check(each, self.values[each.name])
+                    content[each.name] = self.values[each.name]
+                else:
+                    left.append(each)
+                    continue
+            except ValueError as error:
+                faults.append(f"the answer {each.name}: {error}")
+            self.used.add(each.name)
+        if faults:
+            raise Unanswered(faults)
+        if not self.is_interactive:
+            return Reply("accept", content | _defaults(left, question))
+        return _asked(question, left, content) if left or not content else Reply("accept", content)
+
+    def _visit(self, question: Question, url: str) -> Reply:
+        if not self.is_interactive:
+            raise Unanswered([f"{question.server} wants you to visit {url}"], ["  run it on a terminal"])
+        tell(f"{safe_line(question.server)} asks: {safe(question.message)}\n  {safe_line(url)}\n")
+        host = urllib.parse.urlsplit(url).hostname or url
+        with terminal() as io:
+            chosen = _select(f"Visit {safe_line(host)}?", [_OPEN, _DONE, _DECLINE, _CANCEL], io)
+        if chosen == _OPEN:
+            open_browser(url)
+        return Reply({_DECLINE: "decline", _CANCEL: "cancel"}.get(chosen, "accept"))  # type: ignore[arg-type]  # both are actions
+
+
+def _defaults(fields: Sequence[Field], question: Question) -> dict[str, Any]:
+    """The defaults of fields that nobody answers.
+
+    Raises:
+        Unanswered: required ones have none.
+    """
+    missing = [each for each in fields if each.required and not each.has_default]
+    if missing:
+        said = [f"  {safe_line(each.name)}   {safe_line(each.description or each.title)}" for each in missing]
+        forms = " ".join(f"--answer {safe_line(each.name)}=VALUE" for each in missing)
+        raise Unanswered([f"{question.server} asks: {question.message}"], [*said, f"answer it:  {forms}"])
+    return {each.name: each.default for each in fields if each.has_default}
+
+
+# Asking a person
+
+
+def _asked(question: Question, fields: Sequence[Field], content: dict[str, Any]) -> Reply:
+    tell(f"{safe_line(question.server)} asks: {safe(question.message)}\n")
+    with terminal() as io:
+        chosen = _select("Your reply", [_ANSWER, _DECLINE, _CANCEL], io)
+        if chosen != _ANSWER:
+            return Reply("decline" if chosen == _DECLINE else "cancel")
+        for each in fields:
+            value = _ask_field(each, io)
+            if value is not None:
+                content[each.name] = value
+    return Reply("accept", content)
+
+
+def _select(message: str, choices: Sequence[str], io: Mapping[str, Any]) -> str:
+    import questionary
+
+    return str(questionary.select(message, choices=list(choices), **io).unsafe_ask())
+
+
+def _ask_field(field: Field, io: Mapping[str, Any]) -> Any:
+    """The value of a field as the person gives it, None when they leave it out."""
+    import questionary
+
+    label = safe_line(" ".join(part for part in (field.title, _need(field), field.description) if part))
+    if field.kind == "boolean":
+        return questionary.confirm(label, default=field.default is not False, **io).unsafe_ask()
+    if field.kind == "choice":
+        return _choose(field, label, io)
+    if field.kind == "choices" and field.choices:
+        ticked = field.default if isinstance(field.default, list) else []
+        choices = [questionary.Choice(safe_line(t), value=v, checked=v in ticked) for v, t in field.choices]
+        chosen = questionary.checkbox(label, choices=choices, validate=_validator(field, is_text=False), **io)
+        return chosen.unsafe_ask() or (None if not field.required else [])
+    typed = questionary.text(
+        label, default=_shown(field.default), validate=_validator(field), validate_while_typing=False, **io
+    ).unsafe_ask()
+    return None if not typed and not field.required else read(field, typed)
+
+
+def _need(field: Field) -> str:
+    return "(required)" if field.required else ""
+
+
+def _choose(field: Field, label: str, io: Mapping[str, Any]) -> Any:
+    """One of the choices. Where none is needed, none may be taken."""
+    import questionary
+
+    choices = [questionary.Choice(safe_line(title), value=at) for at, (_, title) in enumerate(field.choices)]
+    if not field.required:
+        choices.append(questionary.Choice("(none)", value=-1))
+    values = [value for value, _ in field.choices]
+    default = choices[values.index(field.default)] if field.default in values else None
+    at = questionary.select(label, choices=choices, default=default, **io).unsafe_ask()
+    return None if at < 0 else values[at]
+
+
+def _shown(default: Any) -> str:
+    if default is None:
+        return ""
+    return ", ".join(map(str, default)) if isinstance(default, list) else str(default)
+
+
+def _validator(field: Field, *, is_text: bool = True) -> Callable[[Any], bool | str]:
+    def validate(value: Any) -> bool | str:
+        if not value and not field.required:
+            return True
+        if not value:
+            return f"{field.title} is required"
+        try:
+            if is_text:
+                read(field, value)
+            else:
+                check(field, value)
+        except ValueError as error:
+            return safe_line(str(error))
+        return True
+
+    return validate
+
+
+def agree(message: str, *, default: bool = True) -> bool:
+    """Whether a person says yes on the terminal. The message is safe on it already.
+
+    Raises:
+        KeyboardInterrupt: they leave.
+    """
+    import questionary
+
+    with terminal() as io:
+        return bool(questionary.confirm(message, default=default, **io).unsafe_ask())
+
+
+def ask_value(message: str, *, default: str = "", is_secret: bool = False, choices: Sequence[str] = ()) -> str:
+    """A value that a person types or chooses on the terminal.
+
+    Raises:
+        KeyboardInterrupt: they leave.
+    """
+    import questionary
+
+    with terminal() as io:
+        if choices:
+            chosen = default if default in choices else None
+            return str(questionary.select(message, choices=list(choices), default=chosen, **io).unsafe_ask())
+        if is_secret:
+            return str(questionary.password(message, **io).unsafe_ask())
+        return str(questionary.text(message, default=default, **io).unsafe_ask())
+
+
+def open_browser(url: str) -> None:
+    """Open an address of the web in the person's browser; nothing else is opened."""
+    import webbrowser
+
+    if urllib.parse.urlsplit(url).scheme in ("http", "https"):
+        webbrowser.open(url)

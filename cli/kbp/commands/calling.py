@@ -1,0 +1,201 @@
+"""Calling a prompt of a live server."""
+
+import difflib
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kbp.ask.terminal import may_ask
+from kbp.commands.bundles import spelt
+from kbp.commands.console import SERVER_FAILED, Console, Stop, write_whole
+from kbp.commands.given import Given, missing_arguments, values_for
+from kbp.commands.live import Live, without_server
+from kbp.display import counted, safe_line, said_of
+from kbp.live.base import Answer
+from kbp.model import Prompt
+from kbp.output.jsontext import escaped
+from kbp.output.messages import FORMATS, Rendered
+
+if TYPE_CHECKING:
+    from kbp.ask.questions import Answers
+    from kbp.live.source import LiveSource
+
+MAX_ROUNDS = 10
+_MAX_ANSWERS = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Calling:
+    """How a prompt of a server is called, and what becomes of its result."""
+
+    answer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--answer", metavar="NAME=VALUE", help="An answer to a question that the server asks back. Repeatable."
+        ),
+    ] = None
+    answers: Annotated[str | None, typer.Option("--answers", metavar="FILE", help="A JSON map of such answers.")] = None
+    max_rounds: Annotated[
+        int, typer.Option("--max-rounds", metavar="N", min=0, help="How many times the server may ask back.")
+    ] = MAX_ROUNDS
+    allow_unknown: Annotated[
+        bool, typer.Option("--allow-unknown", help="Send arguments too that the server does not list.")
+    ] = False
+    save_media: Annotated[
+        Path | None, typer.Option("--save-media", metavar="DIR", help="Write pictures, sounds and files to DIR.")
+    ] = None
+    result: Annotated[bool, typer.Option("--result", help="Print the result of the server exactly as it came.")] = False
+
+    def faults(self, *, is_live: bool, format: str) -> list[str]:
+        """What is wrong with these options."""
+        if not is_live:
+            return without_server(self)
+        faults = [f"--answer {text}: write it as --answer NAME=VALUE" for text in self.answer or [] if "=" not in text]
+        if self.result and format != "text":
+            faults.append("--result and --format: give one of them")
+        if self.save_media is not None and self.save_media.exists() and not self.save_media.is_dir():
+            faults.append(f"--save-media {self.save_media}: this is no folder")
+        return faults
+
+    def answerer(self, console: Console, faults: list[str]) -> "Answers | None":
+        """Who answers questions of the server: these options, or a person; None when nobody does."""
+        is_there = may_ask(no_input=console.no_input)
+        if not is_there and not self.answer and not self.answers:
+            return None
+        from kbp.ask.questions import Answers
+
+        texts = dict(text.split("=", 1) for text in self.answer or [] if "=" in text)
+        return Answers(texts, _read_answers(self.answers, faults), is_there)
+
+
+def _read_answers(path: str | None, faults: list[str]) -> Mapping[str, Any]:
+    """The answers in a file of JSON."""
+    if path is None:
+        return {}
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            content = json.loads(file.read(_MAX_ANSWERS))
+    except OSError as error:
+        faults.append(f"--answers {path}: {said_of(error)}")
+        return {}
+    except (ValueError, RecursionError) as error:
+        faults.append(f"--answers {path}: not JSON: {error}")
+        return {}
+    if not isinstance(content, dict):
+        faults.append(f"--answers {path}: not a map of names and values")
+        return {}
+    return content
+
+
+def call(
+    console: Console,
+    live: Live,
+    calling: Calling,
+    given: Given,
+    name: str,
+    words: Sequence[str],
+    format: str,
+    faults: list[str],
+    *,
+    to_terminal: bool,
+) -> tuple[str, bool]:
+    """What a prompt of a server becomes, and whether that is text of the prompt (and no JSON).
+
+    Raises:
+        Stop: something is wrong with the request (2), or the server fails (3).
+    """
+    answers = calling.answerer(console, faults)
+    if faults:
+        raise Stop(faults)
+    with live.opened(console, answers, safe_line(name)) as source:
+        prompt = listed(source, name, live)
+        values = values_for(prompt.arguments, console, faults, None, allow_unknown=calling.allow_unknown)
+        given.values(words, values)
+        answered = {*answers.texts, *answers.values} if answers else set()  # the server is to ask for these itself
+        missing = [each for each in prompt.arguments if each.required and each.name not in {*values.given, *answered}]
+        if any(each.name not in values.attempted for each in missing):
+            raise missing_arguments(tuple(missing), values, [name, *spelt(live), *spelt(calling)])
+        if faults:
+            raise Stop(faults)
+        answer = source.result(name, values.given, calling.max_rounds)
+    unused = {*answers.texts, *answers.values} - answers.used if answers else ()
+    for each in sorted(unused):
+        console.hint(f"hint: nothing asked for the answer {safe_line(each)}")
+    if calling.result:
+        return (escaped(answer.text) if to_terminal else answer.text) + "\n", False
+    return _printed(console, calling, prompt, answer, format), format in ("text", "markdown")
+
+
+def listed(source: "LiveSource", name: str, live: Live) -> Prompt:
+    """The prompt of that name as the server lists it.
+
+    Raises:
+        Stop: it lists none.
+    """
+    prompt = source.find(name)
+    if prompt is not None:
+        return prompt
+    names = [each.name for each in source.prompts()]
+    near = difflib.get_close_matches(name, names, n=3) or [each for each in names if each.lower() == name.lower()]
+    help = [f"  did you mean: {safe_line(', '.join(near))}?"] if near else []
+    shows = safe_line(shlex.join(["kbp", "list", *spelt(live)]))
+    help.append(f"  {counted(len(names), 'prompt')} found; `{shows}` shows them")
+    raise Stop(f"the server has no prompt called '{name}'", help=help)
+
+
+def _printed(console: Console, calling: Calling, prompt: Prompt, answer: Answer, format: str) -> str:
+    from kbp.live.source import messages_of
+
+    messages, odd = messages_of(answer.result)
+    for fault in odd:
+        console.warn(fault)
+    if not messages:
+        if not isinstance(answer.result.get("messages"), list):
+            raise Stop("the server answered with no messages", code=SERVER_FAILED, help=["  --result shows what came"])
+        console.hint("hint: the prompt has no messages")
+    description = answer.result.get("description")
+    rendered = Rendered(description if isinstance(description, str) else None, messages, wire=answer.text)
+    if calling.save_media is not None:
+        rendered.files = _save_media(calling.save_media, prompt.name, rendered, console)
+    text = FORMATS[format](rendered)
+    for loss in rendered.losses:
+        console.warn(loss)
+    return text
+
+
+def _save_media(folder: Path, prompt: str, rendered: Rendered, console: Console) -> dict[int, str]:
+    """Write the media of messages to a folder. What is there already and is another stays.
+
+    Raises:
+        Stop: they cannot be written.
+    """
+    from kbp.output.media import media_of
+
+    files: dict[int, str] = {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for medium in media_of(rendered.messages):
+            if medium.data is None:
+                console.warn(f"message {medium.at + 1}: its {medium.kind} is no base64, and is not saved")
+                continue
+            path = _free(folder / medium.file_name(prompt), medium.data)
+            write_whole(path, medium.data)
+            files[medium.at] = str(path)
+            console.hint(f"saved {safe_line(str(path))} ({safe_line(medium.mime_type)})")
+    except OSError as error:
+        raise Stop(f"--save-media {folder}: {said_of(error)}") from None
+    return files
+
+
+def _free(path: Path, data: bytes) -> Path:
+    """The path, or one beside it where another file has it. A link is never followed."""
+    for at in range(1, 1000):
+        each = path if at == 1 else path.with_stem(f"{path.stem}-{at}")
+        if not each.is_symlink() and (not each.exists() or (each.is_file() and each.read_bytes() == data)):
+            return each
+    raise FileExistsError(17, "too many files of that name")

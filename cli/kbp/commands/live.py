@@ -1,0 +1,336 @@
+"""Options that name a live server, and the server reached by them."""
+
+import contextlib
+import difflib
+import re
+import shlex
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kbp import configuration, memory, settings
+from kbp.ask.terminal import may_ask
+from kbp.commands.bundles import given_options
+from kbp.commands.console import SERVER_FAILED, Console, Stop
+from kbp.commands.options import Sources, bad_choice
+from kbp.display import safe_line
+from kbp.files import Roots, shown
+from kbp.live.base import REVISIONS, LiveError, Refusal
+from kbp.live.session import AUTO, LEGACY_ERA, TIMEOUT
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from kbp.ask.questions import Answers
+    from kbp.live.base import Channel
+    from kbp.live.connection import Manner
+    from kbp.live.servers import Catalogue, Input, Server
+    from kbp.live.source import LiveSource
+
+_CONSENT = "consent"
+_HEADER = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(?P<value>.*)", re.DOTALL)
+_MAX_TOLD = 500
+
+
+@dataclass(frozen=True)
+class Live:
+    """Which server, and how it is spoken to."""
+
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server", metavar="NAME|URL", help="An MCP server: as configured (`kbp server list`), or its URL."
+        ),
+    ] = None
+    server_cmd: Annotated[
+        str | None,
+        typer.Option("--server-cmd", metavar="COMMAND", help="A command that starts an MCP server on stdio."),
+    ] = None
+    header: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--header", metavar="NAME:VALUE", help="Sent to the URL; a value is @FILE or env:VAR too. Repeatable."
+        ),
+    ] = None
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="How long an answer of the server may take.")
+    ] = TIMEOUT
+    revision: Annotated[
+        str, typer.Option("--revision", metavar="auto|legacy|YYYY-MM-DD", help="The revision of the protocol to speak.")
+    ] = AUTO
+    sse: Annotated[bool, typer.Option("--sse", help="The URL has the older transport of server-sent events.")] = False
+    server_log: Annotated[bool, typer.Option("--server-log", help="Show what the server writes on stderr.")] = False
+    yes: Annotated[bool, typer.Option("--yes", help="Start what a project's file configures without asking first.")] = (
+        False
+    )
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a server is named."""
+        return self.server is not None or self.server_cmd is not None
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers that are given, those alone that are right."""
+        return _headers(self.header or [])[0]
+
+    def faults(self) -> list[str]:
+        """What is wrong with these options."""
+        if not self.is_given:
+            return without_server(self)
+        faults = bad_choice("--revision", self.revision, (AUTO, LEGACY_ERA, *REVISIONS))
+        if self.server is not None and self.server_cmd is not None:
+            faults.append("--server and --server-cmd: give one of them")
+        if not self.timeout > 0:
+            faults.append(f"--timeout {self.timeout:g}: it is a number of seconds above 0")
+        if self.server_cmd is not None:
+            faults += _command_faults(self.server_cmd)
+            faults += ["--header and --sse are for a URL"] if self.header or self.sse else []
+        _, wrong = _headers(self.header or [])
+        return faults + wrong
+
+    @contextlib.contextmanager
+    def opened(
+        self, console: Console, answers: "Answers | None" = None, doing: str = "to connect"
+    ) -> "Iterator[LiveSource]":
+        """The prompts of the server, while it is connected.
+
+        Args:
+            console: where is told what there is to tell.
+            answers: who answers questions of the server.
+            doing: what is asked of the server, for when it refuses.
+
+        Raises:
+            Stop: there is no such server, it may not be started, it cannot be reached, or it fails.
+        """
+        from kbp.ask.questions import Unanswered
+        from kbp.live.connection import connected
+
+        server = self._server(console)
+        label = "the server" if self.server_cmd is not None else f"server '{server.name}'"
+        resolved = self._agreed(server, console)
+        try:
+            with connected(server, self._manner(console, answers), resolved) as source:
+                yield source
+        except Unanswered as unanswered:
+            raise Stop(list(map(safe_line, unanswered.faults)), help=unanswered.help) from None
+        except LiveError as error:
+            raise failed(error, label, doing) from None
+
+    def _manner(self, console: Console, answers: "Answers | None") -> "Manner":
+        from kbp.live.connection import Manner
+
+        is_there = may_ask(no_input=console.no_input)
+        return Manner(
+            self.revision,
+            self.timeout,
+            answers,
+            _visit if is_there else None,
+            lambda message: _tell_notification(message, console),
+            self.headers,
+            takes_urls=is_there,
+            ended=lambda channel: self._tell_log(channel, console),
+        )
+
+    def _server(self, console: Console) -> "Server":
+        from kbp.live import connection
+
+        if self.server_cmd is not None:
+            return connection.of_command(tuple(shlex.split(self.server_cmd)))
+        name = self.server or ""
+        if urllib.parse.urlsplit(name).scheme in ("http", "https"):
+            return connection.of_url(name, is_sse=self.sse)
+        found = known(console)
+        server = found.find(name)
+        if server is None:
+            raise _unknown(name, found)
+        if server.url is None and (self.header or self.sse):
+            raise Stop(f"--header and --sse are for a URL, and server '{name}' is a command")
+        return replace(server, is_sse=True) if self.sse else server
+
+    def _agreed(self, server: "Server", console: Console) -> "Server":
+        """The server with its variables replaced, when the person agrees that it is used."""
+        from kbp.live.servers import Unset, resolved
+
+        is_there = may_ask(no_input=console.no_input)
+        if server.needs_consent and not self.yes and memory.recall(_CONSENT, server.consent_key) is None:
+            _ask_consent(server, is_there=is_there)
+        try:
+            return resolved(server, _ask_input if is_there else None)
+        except Unset as unset:
+            raise Stop(unset.faults) from None
+
+    def _tell_log(self, channel: "Channel", console: Console) -> None:
+        from kbp.live.stdio import Stdio
+
+        if not isinstance(channel, Stdio):
+            return
+        if channel.strays:
+            console.detail(f"the server wrote {channel.strays} lines that are no messages of MCP")
+        if self.server_log:
+            for line in channel.log_lines():
+                console.explain(f"[server] {safe_line(line)}")
+
+
+def live_name(live: Live, name: str, console: Console) -> tuple[Live, str]:
+    """The options and the name of a prompt, where `server:name` names both."""
+    prefix, colon, rest = name.partition(":")
+    if live.is_given or not colon or not rest or "/" in prefix:
+        return live, name
+    return (replace(live, server=prefix), rest) if known(console).find(prefix) else (live, name)
+
+
+def not_for_live(sources: Sources) -> list[str]:
+    """What is wrong with options that say where prompt files are, where a server is named."""
+    return [f"{option} is for prompt files: leave it out with a server" for option in given_options(sources)]
+
+
+def without_server(bundle: "DataclassInstance") -> list[str]:
+    """What is wrong with options of a bundle that only mean something for a server, where none is named."""
+    return [f"{option} goes with --server or --server-cmd" for option in given_options(bundle)]
+
+
+def known(console: Console) -> "Catalogue":
+    """The servers that are configured here.
+
+    Raises:
+        Stop: settings of kbp are wrong.
+    """
+    from kbp.live.servers import catalogue
+
+    here = Path.cwd()
+    try:
+        return catalogue(console.configuration, Roots().marked(here) or here)
+    except configuration.Wrong as wrong:
+        raise Stop(wrong.faults) from None
+
+
+def failed(error: LiveError, label: str, doing: str) -> Stop:
+    """The end of a run because of a server."""
+    help = [safe_line(line) for line in error.help]
+    if isinstance(error, Refusal):
+        if error.data is not None:
+            help.append(f"  it says more: {safe_line(str(error.data))[:_MAX_TOLD]}")
+        return Stop(f"{label} refused {doing}: {safe_line(str(error))} ({error.code})", code=SERVER_FAILED, help=help)
+    said = str(error)
+    if said.startswith("the server ") and not said.startswith("the server at "):
+        said = label + said.removeprefix("the server")
+    return Stop(safe_line(said), code=SERVER_FAILED, help=help)
+
+
+def _unknown(name: str, found: "Catalogue") -> Stop:
+    near = difflib.get_close_matches(name, [server.name for server in found.servers], n=1)
+    help = [f"  did you mean '{safe_line(near[0])}'?"] if near else []
+    help += [f"  {safe_line(server.name)}   {_where(server)}" for server in found.servers[:20]]
+    help += [f"  {safe_line(fault)}" for fault in found.faults]
+    if not found.servers:
+        help.append(
+            "  no server is configured: looked in kbp.toml, .mcp.json, .vscode/mcp.json, mcp.json, and your own files"
+        )
+    return Stop(f"no server is called '{name}'", help=help)
+
+
+def _where(server: "Server") -> str:
+    return safe_line(shown(server.origin)) if server.origin else ""
+
+
+def _command_faults(command: str) -> list[str]:
+    try:
+        return [] if shlex.split(command) else ["--server-cmd is empty"]
+    except ValueError as error:
+        return [f"--server-cmd: {str(error).lower()}"]
+
+
+def _headers(given: list[str]) -> tuple[Mapping[str, str], list[str]]:
+    """The headers of these options, and what is wrong with them. A value is never part of what is said."""
+    headers: dict[str, str] = {}
+    faults: list[str] = []
+    for text in given:
+        match = _HEADER.fullmatch(text)
+        if match is None:
+            faults.append("--header: write it as --header 'NAME: VALUE'")
+            continue
+        name, value = match["name"], match["value"]
+        try:
+            value = _header_value(value).strip()
+        except (OSError, ValueError, LookupError) as error:
+            faults.append(f"--header {name}: {error if isinstance(error, LookupError) else 'the file cannot be read'}")
+            continue
+        if not value.isprintable() or not value.isascii():
+            faults.append(f"--header {name}: its value has characters that no header can have")
+        headers[name] = value
+    return headers, faults
+
+
+def _header_value(text: str) -> str:
+    if text.startswith("@"):
+        return Path(text[1:]).expanduser().read_text(encoding="utf-8")
+    if text.startswith("env:"):
+        found = settings.environment().get(text[4:])
+        if found is None:
+            raise Missing(text[4:])
+        return found
+    return text
+
+
+class Missing(LookupError):
+    """A variable that is not set."""
+
+    def __str__(self) -> str:
+        return f"the variable {self.args[0]} is not set"
+
+
+# Asking
+
+
+def _ask_consent(server: "Server", *, is_there: bool) -> None:
+    """Ask whether what a project's file starts may be started, and remember that it may.
+
+    Raises:
+        Stop: it may not, or nobody can be asked.
+    """
+    does = "starts a program" if server.command else "is told what variables hold"
+    said = [f"  {safe_line(server.address)}", f"  as {_where(server)} says"]
+    if not is_there:
+        raise Stop(
+            f"server '{server.name}' {does}, and nobody has agreed to that yet",
+            help=[*said, "  agree on a terminal once, or give --yes"],
+        )
+    from kbp.ask.questions import agree
+    from kbp.ask.terminal import tell
+
+    tell("\n".join([f"server '{safe_line(server.name)}' {does}:", *said]) + "\n")
+    if not agree("Go on?", default=False):
+        raise Stop(f"server '{server.name}' is not used")
+    memory.remember(_CONSENT, server.consent_key, True)
+
+
+def _ask_input(wanted: "Input") -> str:
+    from kbp.ask.questions import ask_value
+
+    return ask_value(
+        safe_line(wanted.description),
+        default=wanted.default or "",
+        is_secret=wanted.is_secret,
+        choices=tuple(map(safe_line, wanted.choices)),
+    )
+
+
+def _visit(address: str) -> None:
+    """Show a person where to log in."""
+    from kbp.ask.questions import agree, open_browser
+    from kbp.ask.terminal import tell
+
+    tell(f"the server wants you to log in at\n  {safe_line(address)}\n")
+    if agree("Open it in the browser?"):
+        open_browser(address)
+
+
+def _tell_notification(message: Mapping[str, object], console: Console) -> None:
+    params = message.get("params")
+    if message.get("method") == "notifications/message" and isinstance(params, dict):
+        console.detail(f"[server] {safe_line(str(params.get('data')))[:_MAX_TOLD]}")

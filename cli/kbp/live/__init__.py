@@ -1,0 +1,1 @@
+"""Live MCP servers: how they are reached, what they offer, what they answer."""

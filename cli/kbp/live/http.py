@@ -1,0 +1,258 @@
+"""A server that is reached over HTTP: streamable HTTP, or the older event stream when that is asked for.
+
+The transports are those of the MCP SDK, in a thread of their own; what the server writes is kept as it is written.
+"""
+
+import contextlib
+import json
+import logging
+import queue
+import threading
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kbp.live.base import CANCELLED, HTTP_STATUS, MODERN, Login, Received, Unauthorized, Unreachable
+from kbp.live.tap import Tap
+
+if TYPE_CHECKING:
+    import httpx2
+    from anyio.from_thread import BlockingPortal
+    from mcp.shared.message import SessionMessage
+
+_NOISY = ("mcp", "client", "httpx2")
+_CONNECT_SECONDS = 10.0
+_ENDING_SECONDS = 5.0
+_ENDING_REASON_SECONDS = 0.1
+_CANCEL_SECONDS = 1.0
+_MODERN_META = "io.modelcontextprotocol/protocolVersion"
+
+
+class Http:
+    """A channel to a URL.
+
+    Args:
+        url: the address.
+        headers: what goes with each request.
+        is_sse: whether the server has the older transport.
+        auth: who gives authorization.
+        login: whether a person is logging in, which takes what time it takes.
+
+    Raises:
+        Unreachable: there is no such server.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        is_sse: bool = False,
+        auth: "httpx2.Auth | None" = None,
+        login: Login | None = None,
+    ) -> None:
+        from anyio.from_thread import start_blocking_portal
+
+        for name in _NOISY:  # they log what is told here as an error
+            logging.getLogger(name).addHandler(logging.NullHandler())
+        self.url = url
+        self.revision: str | None = None
+        self._headers = dict(headers or {})
+        self._auth = auth
+        self._login = login or Login()
+        self._is_sse = is_sse
+        self._messages: queue.SimpleQueue[Received | Exception] = queue.SimpleQueue()
+        self._status: tuple[int, str] | None = None
+        self._tap = Tap()
+        self._write: Any = None
+        self._stop: Any = None
+        self._opened = threading.Event()
+        self._failure: Exception | None = None
+        self._portals = start_blocking_portal()
+        self._portal: BlockingPortal = self._portals.__enter__()
+        self._task = self._portal.start_task_soon(self._run)
+        self._opened.wait()
+        if self._failure is not None:
+            self.close()
+            raise self._failure
+
+    async def _run(self) -> None:
+        """Hold the connection until it is closed, and pass on what comes."""
+        import anyio
+
+        self._stop = anyio.Event()
+        try:
+            async with self._streams() as (read, write), anyio.create_task_group() as group:
+                self._write = write
+                self._opened.set()
+
+                async def pass_on() -> None:
+                    async for item in read:
+                        self._messages.put(item if isinstance(item, Exception) else self._received(item))
+                    await anyio.sleep(_ENDING_REASON_SECONDS)  # for a failure that ended it, which says more
+                    self._messages.put(Unreachable(f"the server at {self.url} closed the connection"))
+
+                group.start_soon(pass_on)
+                await self._stop.wait()
+                group.cancel_scope.cancel()
+        except Exception as error:
+            self._failure = _told(_root(error), self.url, self._status)
+            self._messages.put(self._failure)
+        finally:
+            self._opened.set()
+
+    @contextlib.asynccontextmanager
+    async def _streams(self) -> AsyncIterator[tuple[Any, Any]]:
+        import httpx2
+        from mcp.client.sse import sse_client
+        from mcp.client.streamable_http import streamable_http_client
+
+        def client(
+            headers: dict[str, str] | None = None,
+            timeout: httpx2.Timeout | None = None,
+            auth: httpx2.Auth | None = None,
+        ) -> httpx2.AsyncClient:
+            return httpx2.AsyncClient(
+                headers=headers,
+                timeout=httpx2.Timeout(_CONNECT_SECONDS, read=None),
+                auth=auth,
+                transport=self._tap.transport(),
+                event_hooks={"response": [self._note]},
+            )
+
+        if self._is_sse:
+            async with sse_client(self.url, self._headers, auth=self._auth, httpx_client_factory=client) as streams:
+                yield streams
+            return
+        async with (
+            client(self._headers, auth=self._auth) as http_client,
+            streamable_http_client(self.url, http_client=http_client, max_sse_event_size=None) as streams,
+        ):
+            yield streams
+
+    async def _note(self, response: "httpx2.Response") -> None:
+        """Keep the status of a failed request, which the SDK does not pass on."""
+        if response.status_code >= 400 and str(response.request.url) == self.url:
+            self._status = response.status_code, response.headers.get("www-authenticate", "")
+
+    def _received(self, item: "SessionMessage") -> Received:
+        """The message as it was written: the SDK's own reading of it would lose how."""
+        content = item.message.model_dump(by_alias=True, mode="json", exclude_unset=True)
+        if "method" in content:
+            return Received(content)
+        number = content.get("id")
+        if self._tap.has_taken(number):
+            return Received(content)  # it comes a second time, and nobody waits for it
+        written = json.dumps(content.get("result"), ensure_ascii=False)  # where an encoding hides what is written
+        return self._tap.take(number) or Received(content, written, is_local="error" in content)
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send a message, with the headers that its revision wants.
+
+        Raises:
+            Unreachable: the connection is gone.
+        """
+        from mcp.shared.message import ClientMessageMetadata, SessionMessage
+        from mcp_types import jsonrpc_message_adapter
+
+        parsed = jsonrpc_message_adapter.validate_python(dict(message), by_name=False)
+        metadata = ClientMessageMetadata(headers=self._message_headers(message))
+        try:
+            self._portal.call(self._write.send, SessionMessage(parsed, metadata))
+        except Exception as error:
+            raise self._failure or _told(_root(error), self.url, self._status) from None
+        if message.get("method") == CANCELLED and self.revision != MODERN:  # there, the end of the request says it
+            self._tap.cancelled.wait(_CANCEL_SECONDS)
+
+    def _message_headers(self, message: Mapping[str, Any]) -> dict[str, str]:
+        from mcp.shared.inbound import (
+            MCP_METHOD_HEADER,
+            MCP_NAME_HEADER,
+            MCP_PROTOCOL_VERSION_HEADER,
+            encode_header_value,
+        )
+
+        params = message.get("params") or {}
+        is_modern = _MODERN_META in (params.get("_meta") or {})
+        revision: str | None = MODERN if is_modern else self.revision
+        headers = {MCP_PROTOCOL_VERSION_HEADER: revision} if revision else {}
+        if is_modern:
+            headers[MCP_METHOD_HEADER] = message["method"]
+            if message["method"] == "prompts/get":
+                headers[MCP_NAME_HEADER] = encode_header_value(params["name"])
+        return headers
+
+    def receive(self, seconds: float | None) -> Received | None:
+        """The next message, None when none came in time.
+
+        Raises:
+            Unauthorized: the server wants another authorization.
+            Unreachable: the connection is gone, or the status of an answer says that there is none.
+        """
+        received = self._next(seconds)
+        if received is None:
+            return None
+        if isinstance(received, Exception):
+            self._messages.put(received)  # nothing else comes after it
+            raise received if isinstance(received, Unreachable) else _told(received, self.url, self._status)
+        return self._without_answer(received) if received.is_local else received
+
+    def _without_answer(self, received: Received) -> Received:
+        """What stands for an answer that did not come: a status that an older server may mean is passed on.
+
+        Raises:
+            Unreachable: there will be none.
+        """
+        status, self._status = self._status, None
+        error = received.message.get("error")
+        if status is None:
+            said = error.get("message") if isinstance(error, dict) else "no answer"
+            raise Unreachable(f"the server at {self.url} gave no answer: {said}")
+        if status[0] in (401, 403) or status[0] >= 500:
+            raise _bad_status(self.url, status)
+        return Received(
+            {"id": received.message.get("id"), "error": {"code": HTTP_STATUS, "message": f"HTTP {status[0]}"}}
+        )
+
+    def _next(self, seconds: float | None) -> Received | Exception | None:
+        """What comes next. The time of a login does not count."""
+        while True:
+            logins = self._login.count
+            try:
+                return self._messages.get(timeout=seconds)
+            except queue.Empty:
+                if not self._login.is_open and self._login.count == logins:
+                    return None
+
+    def close(self) -> None:
+        """End the connection."""
+        with contextlib.suppress(Exception):
+            if self._stop is not None:
+                self._portal.call(self._stop.set)
+            self._task.result(_ENDING_SECONDS)
+        self._task.cancel()
+        with contextlib.suppress(Exception):
+            self._portals.__exit__(None, None, None)
+
+
+def _root(error: BaseException) -> BaseException:
+    """The one error in groups of errors."""
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    return error
+
+
+def _told(error: BaseException, url: str, status: tuple[int, str] | None) -> Unreachable:
+    if isinstance(error, Unreachable):
+        return error
+    if status is not None:
+        return _bad_status(url, status)
+    said = " ".join(str(error).split()) or type(error).__name__
+    return Unreachable(f"there is no way to the server at {url}: {said[:1].lower()}{said[1:]}")
+
+
+def _bad_status(url: str, status: tuple[int, str]) -> Unreachable:
+    code, challenge = status
+    if code in (401, 403):
+        help = (f"  it says: WWW-Authenticate: {challenge}",) if challenge else ()
+        return Unauthorized(f"the server at {url} refuses this authorization (HTTP {code})", help)
+    return Unreachable(f"the server at {url} answers with HTTP {code}")

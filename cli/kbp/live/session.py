@@ -1,0 +1,359 @@
+"""One connection to a server: which revision is spoken, requests and their answers, what the server asks meanwhile."""
+
+import itertools
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kbp import __version__
+from kbp.live.base import (
+    CANCELLED,
+    INVALID_PARAMS,
+    LEGACY,
+    METHOD_NOT_FOUND,
+    MODERN,
+    UNSUPPORTED_REVISION,
+    Answer,
+    BadAnswer,
+    Channel,
+    Json,
+    LiveError,
+    NoPrompts,
+    Received,
+    Refusal,
+    TimedOut,
+    Unreachable,
+)
+from kbp.live.questions import ELICIT, Handler, Reply, question_of
+
+AUTO, LEGACY_ERA = "auto", "legacy"
+TIMEOUT = 30.0
+PROBE = 5.0
+"""How many seconds a server may take for `server/discover` before it is taken for one that does not know it."""
+_PREFIX = "io.modelcontextprotocol/"
+_CLIENT = {"name": "kbp", "version": __version__}
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The server at the other end.
+
+    Attributes:
+        revision: the revision that is spoken.
+        info: its name, title and version, as far as it says them.
+        capabilities: what it declares; None when it was not asked.
+        instructions: what it tells a model.
+    """
+
+    revision: str
+    info: Json = field(default_factory=dict)
+    capabilities: Json | None = None
+    instructions: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return str(self.info.get("title") or self.info.get("name") or "the server")
+
+
+class Session:
+    """A connection over a channel.
+
+    Args:
+        channel: what carries the messages.
+        revision: `auto`, `legacy` for any that shakes hands, or one revision.
+        is_legacy: whether the server is known not to answer `server/discover`.
+        timeout: how many seconds an answer may take; what a person thinks is not counted. None: any time.
+        handler: who answers questions; without one the server is told that nobody does.
+        takes_urls: whether the handler can send a person to an address.
+        notified: is given each notification.
+
+    `was_silent` says after `connect` whether the server let `server/discover` unanswered.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        *,
+        revision: str = AUTO,
+        is_legacy: bool = False,
+        timeout: float | None = TIMEOUT,
+        handler: Handler | None = None,
+        takes_urls: bool = True,
+        notified: Callable[[Json], None] = lambda message: None,
+    ) -> None:
+        self.channel = channel
+        self.timeout = timeout
+        self.handler = handler
+        self._takes_urls = takes_urls
+        self.was_silent = False
+        self.peer = Peer(MODERN)
+        self._revision = revision
+        self._is_legacy = is_legacy
+        self._notified = notified
+        self._ids = itertools.count(1)
+
+    # Connecting
+
+    def connect(self) -> Peer:
+        """Agree with the server on a revision.
+
+        Raises:
+            LiveError: it cannot be reached, does not answer, or speaks none that is wanted.
+        """
+        if self._revision not in (AUTO, MODERN) or (self._is_legacy and self._revision == AUTO):
+            self.peer = self._initialize()
+        else:
+            self.peer = self._discover()
+        self.channel.revision = self.peer.revision
+        return self.peer
+
+    def _discover(self) -> Peer:
+        number = self._send("server/discover", self._modern({}))
+        try:
+            answer = self._wait("server/discover", number, PROBE if self.timeout is None else min(PROBE, self.timeout))
+        except TimedOut:
+            self.was_silent = True
+            return self._initialize(probe=number)
+        except Refusal as refusal:
+            if refusal.code == UNSUPPORTED_REVISION and not set(_supported(refusal)) & set(LEGACY):
+                raise _mismatch(_supported(refusal)) from None
+            return self._initialize()
+        return self._modern_peer(answer)
+
+    def _modern_peer(self, answer: Answer) -> Peer:
+        result = answer.result
+        versions = result.get("supportedVersions")
+        if not isinstance(versions, list) or MODERN not in versions:
+            return self._initialize()
+        return _peer(MODERN, result, _info(result))
+
+    def _initialize(self, probe: int | None = None) -> Peer:
+        if self._revision == MODERN:
+            raise Unreachable(f"the server speaks an older revision than {MODERN}; leave out --revision")
+        pinned = self._revision if self._revision in LEGACY else None
+        params = {
+            "protocolVersion": pinned or LEGACY[-1],
+            "capabilities": self._capabilities(),
+            "clientInfo": _CLIENT,
+        }
+        self.channel.revision = None
+        number = self._send("initialize", params)
+        try:
+            answer = self._wait("initialize", number, self.timeout, also=probe)
+        except Refusal as refusal:
+            if MODERN in _supported(refusal):
+                if self._revision == AUTO:
+                    return Peer(MODERN)
+                raise Unreachable(f"the server speaks {MODERN} alone; leave out --revision") from None
+            if refusal.is_local:
+                help = ("  is this the address of an MCP server? one with the older transport wants --sse",)
+                raise Unreachable(f"the server answers with {refusal}", help) from None
+            raise Unreachable(f"the server refused to start: {refusal} ({refusal.code})") from None
+        if "supportedVersions" in answer.result:  # the probe's, late
+            return self._modern_peer(answer)
+        agreed = answer.result.get("protocolVersion")
+        if agreed not in LEGACY:
+            raise _mismatch([str(agreed)])
+        if pinned and agreed != pinned:
+            raise Unreachable(f"the server speaks {agreed} where {pinned} was asked for; leave out --revision")
+        self.channel.revision = str(agreed)
+        self.channel.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        info = answer.result.get("serverInfo")
+        return _peer(str(agreed), answer.result, info if isinstance(info, dict) else {})
+
+    def _capabilities(self) -> Json:
+        if self.handler is None:
+            return {}
+        return {"elicitation": {"form": {}, "url": {}} if self._takes_urls else {"form": {}}}
+
+    def _modern(self, params: Mapping[str, Any]) -> Json:
+        """The parameters with what each request of the modern revision says of the client."""
+        meta = {
+            f"{_PREFIX}protocolVersion": MODERN,
+            f"{_PREFIX}clientInfo": _CLIENT,
+            f"{_PREFIX}clientCapabilities": self._capabilities(),
+        }
+        return {**params, "_meta": meta}
+
+    # Requests
+
+    def request(self, method: str, params: Mapping[str, Any] | None = None, *, seconds: float | None = None) -> Answer:
+        """The answer to a request.
+
+        Args:
+            method: what is asked for.
+            params: its parameters.
+            seconds: how long it may take, if not as long as any.
+
+        Raises:
+            Refusal: the server answers with an error.
+            TimedOut: it does not answer in time; it is told to stop.
+            LiveError: it is gone, or answers what is no answer.
+        """
+        is_modern = self.peer.revision == MODERN
+        number = self._send(method, self._modern(params or {}) if is_modern else dict(params or {}))
+        try:
+            return self._wait(method, number, self.timeout if seconds is None else seconds)
+        except (TimedOut, KeyboardInterrupt) as stopped:
+            reason = "it took too long" if isinstance(stopped, TimedOut) else "nobody waits any more"
+            self.channel.send(
+                {
+                    "jsonrpc": "2.0",
+                    "method": CANCELLED,
+                    "params": {"requestId": number, "reason": reason},
+                }
+            )
+            raise
+
+    def _send(self, method: str, params: Json) -> int:
+        number = next(self._ids)
+        self.channel.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        return number
+
+    def _wait(self, method: str, number: int, seconds: float | None, also: int | None = None) -> Answer:
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = None if deadline is None else deadline - time.monotonic()
+            received = self.channel.receive(left) if left is None or left > 0 else None
+            if received is None:
+                raise TimedOut(f"the server did not answer {method} within {seconds:g} seconds")
+            if "method" in received.message:
+                started = time.monotonic()
+                self._heed(received.message)
+                if deadline is not None:  # what a person thinks is not the server's time
+                    deadline += time.monotonic() - started
+            elif _is_answer(received, number) or (
+                also is not None and _is_answer(received, also) and "result" in received.message
+            ):
+                return _answer(received, method)
+
+    def _heed(self, message: Json) -> None:
+        """Take a notification, or answer what the server asks."""
+        if "id" not in message:
+            self._notified(message)
+            return
+        reply: Json = {"jsonrpc": "2.0", "id": message["id"]}
+        params, method = message.get("params"), message["method"]
+        question = question_of(str(message["id"]), params, self.peer.name) if method == ELICIT else None
+        if method == "ping":
+            reply["result"] = {}
+        elif method != ELICIT or self.handler is None:
+            reply["error"] = {"code": METHOD_NOT_FOUND, "message": f"kbp does not do {method}"}
+        elif question is None:
+            reply["error"] = {"code": INVALID_PARAMS, "message": "this question is of no known kind"}
+        else:
+            try:
+                reply["result"] = self.handler(question).as_json()
+            except BaseException:
+                self.channel.send({**reply, "result": Reply("cancel").as_json()})
+                raise
+        self.channel.send(reply)
+
+    # Prompts
+
+    def check_prompts(self) -> None:
+        """See that the server offers prompts.
+
+        Raises:
+            NoPrompts: it declares none.
+        """
+        if self.peer.capabilities is not None and "prompts" not in self.peer.capabilities:
+            raise NoPrompts("the server offers no prompts")
+
+    def get(self, name: str, arguments: Mapping[str, str], max_rounds: int = 10) -> Answer:
+        """The result of a prompt, after as many rounds of questions as the server wants.
+
+        Args:
+            name: the prompt.
+            arguments: its values, sent as they are.
+            max_rounds: how many times the server may ask for more.
+
+        Raises:
+            BadAnswer: it asks more often, asks what nobody can answer, or answers what is no result.
+            LiveError: as `request`.
+        """
+        self.check_prompts()
+        base = {"name": name, **({"arguments": dict(arguments)} if arguments else {})}
+        more: Json = {}
+        for done in range(max_rounds + 1):
+            answer = self.request("prompts/get", {**base, **more})
+            kind = answer.result.get("resultType", "complete")
+            if kind == "complete":
+                return answer
+            if kind != "input_required":
+                raise BadAnswer(f"the server answered with the unknown result type {kind!r}", answer)
+            if done < max_rounds:
+                more = self._round(answer, done)
+        raise BadAnswer(f"the server asked for more input than {max_rounds} times (--max-rounds)", answer)
+
+    def _round(self, answer: Answer, done: int) -> Json:
+        """What goes with the next request: the replies to the questions of an answer, and its state."""
+        requests = answer.result.get("inputRequests")
+        has_state = "requestState" in answer.result
+        if not requests and not has_state:
+            raise BadAnswer("the server wants more input and does not say which", answer)
+        replies = {}
+        for key, request in requests.items() if isinstance(requests, dict) else ():
+            method = request.get("method") if isinstance(request, dict) else None
+            question = question_of(key, request.get("params"), self.peer.name) if method == ELICIT else None
+            if question is None:
+                raise BadAnswer(f"the server asks for {method or 'nothing'}, which kbp does not do", answer)
+            if self.handler is None:
+                raise BadAnswer(f"the server asks, and nobody is there to answer: {question.message}", answer)
+            replies[key] = self.handler(question).as_json()
+        if not replies:
+            time.sleep(min(0.05 * 2**done, 0.25))
+        state = {"requestState": answer.result["requestState"]} if has_state else {}
+        return {**({"inputResponses": replies} if replies else {}), **state}
+
+    def close(self) -> None:
+        """End the connection."""
+        self.channel.close()
+
+
+def _is_answer(received: Received, number: int) -> bool:
+    return received.message.get("id") in (number, str(number)) and not isinstance(received.message["id"], bool)
+
+
+def _answer(received: Received, method: str) -> Answer:
+    message = received.message
+    error = message.get("error")
+    if error is not None:
+        content = error if isinstance(error, dict) else {}
+        code = content.get("code")
+        said = str(content.get("message") or "it gives no reason")
+        raise Refusal(code if isinstance(code, int) else 0, said, content.get("data"))
+    result = message.get("result")
+    if not isinstance(result, dict):
+        raise BadAnswer(f"the server answered {method} with no result")
+    return Answer(result, received.result_text or "{}")
+
+
+def _supported(refusal: Refusal) -> list[str]:
+    if refusal.code != UNSUPPORTED_REVISION or not isinstance(refusal.data, dict):
+        return []
+    supported = refusal.data.get("supported")
+    return [str(each) for each in supported] if isinstance(supported, list) else []
+
+
+def _mismatch(revisions: list[str]) -> LiveError:
+    said = ", ".join(revisions) or "none that it names"
+    return Unreachable(f"the server speaks another protocol: {said}; kbp speaks {LEGACY[0]} to {MODERN}")
+
+
+def _info(result: Json) -> Json:
+    meta = result.get("_meta")
+    info = (meta if isinstance(meta, dict) else {}).get(f"{_PREFIX}serverInfo")
+    return info if isinstance(info, dict) else {}
+
+
+def _peer(revision: str, result: Json, info: Json) -> Peer:
+    capabilities, instructions = result.get("capabilities"), result.get("instructions")
+    return Peer(
+        revision,
+        info,
+        capabilities if isinstance(capabilities, dict) else {},
+        instructions if isinstance(instructions, str) else None,
+    )

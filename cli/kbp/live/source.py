@@ -1,0 +1,249 @@
+"""The prompts of a live server, as a source of prompts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kbp.live.base import INVALID_PARAMS, METHOD_NOT_FOUND, Answer, BadAnswer, Json, LiveError, NoPrompts, Refusal
+from kbp.live.session import Session
+from kbp.model import Argument, Message, Prompt
+
+MAX_PAGES = 1_000
+MAX_PROMPTS = 100_000
+_COMPLETION_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a list of prompts.
+
+    Attributes:
+        prompts: those on it.
+        next_cursor: what asks for the next page, None on the last one; an empty text is a cursor too.
+        answer: the page as it came.
+        seconds: how long it may be kept, as the server says.
+    """
+
+    prompts: tuple[Prompt, ...]
+    next_cursor: str | None
+    answer: Answer
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The prompts of a server, and what was odd about the list.
+
+    `seconds` is how long it may be kept; `next_cursor` asks for what was not read.
+    """
+
+    prompts: tuple[Prompt, ...]
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+    next_cursor: str | None = None
+
+
+class Endless(BadAnswer):
+    """A list that does not end, or broke off; `listing` has what was read."""
+
+    def __init__(self, message: str, listing: Listing) -> None:
+        super().__init__(message)
+        self.listing = listing
+
+
+@dataclass
+class LiveSource:
+    """The prompts of the server at the other end of a session. `kept` is given each whole list that was read."""
+
+    session: Session
+    kept: Callable[[Listing], None] = lambda listing: None
+    _listing: Listing | None = field(default=None, repr=False)
+
+    def list_page(self, cursor: str | None = None) -> Page:
+        """One page of the list; the first one without a cursor.
+
+        Raises:
+            NoPrompts: the server offers none.
+            LiveError: as `Session.request`.
+        """
+        self.session.check_prompts()
+        try:
+            answer = self.session.request("prompts/list", {} if cursor is None else {"cursor": cursor})
+        except Refusal as refusal:
+            if refusal.code == METHOD_NOT_FOUND:
+                raise NoPrompts("the server offers no prompts") from None
+            raise
+        entries = answer.result.get("prompts")
+        if not isinstance(entries, list):
+            raise BadAnswer("the server answered with no list of prompts", answer)
+        following, ttl = answer.result.get("nextCursor"), answer.result.get("ttlMs")
+        prompts = tuple(prompt for each in entries if (prompt := prompt_of(each)) is not None)
+        life = max(ttl, 0) / 1000 if isinstance(ttl, int | float) and not isinstance(ttl, bool) else 0.0
+        return Page(prompts, None if following is None else str(following), answer, life)
+
+    def list_all(
+        self, max_pages: int = MAX_PAGES, max_prompts: int = MAX_PROMPTS, *, until: str | None = None
+    ) -> Listing:
+        """All pages of the list. A list that changes while it is read is read anew, once.
+
+        Args:
+            max_pages: how many pages it may have.
+            max_prompts: how many prompts it may have.
+            until: a name; what comes behind the page with it is not read.
+
+        Raises:
+            Endless: the server repeats a cursor, there are more pages or prompts than the bounds, or a page fails.
+            LiveError: as `list_page`.
+        """
+        try:
+            listing = self._pages(max_pages, max_prompts, until)
+        except Endless as broken:
+            if not isinstance(broken.__cause__, Refusal) or broken.__cause__.code != INVALID_PARAMS:
+                raise
+            listing = self._pages(max_pages, max_prompts, until)  # the cursor is no longer good: the list changed
+        if until is None:
+            self._listing = listing
+            self.kept(listing)
+        return listing
+
+    def first_pages(self, count: int) -> Listing:
+        """The first pages of the list, as many as are asked for.
+
+        Raises:
+            LiveError: as `list_page`.
+        """
+        return self._pages(count, MAX_PROMPTS, None, is_bound=False)
+
+    def _pages(self, max_pages: int, max_prompts: int, until: str | None, *, is_bound: bool = True) -> Listing:
+        found: dict[str, Prompt] = {}
+        warnings: list[str] = []
+        seen: set[str] = set()
+        cursor: str | None = None
+        seconds = float("inf")
+
+        def so_far() -> Listing:
+            return Listing(tuple(found.values()), tuple(warnings), 0.0 if cursor is not None else seconds, cursor)
+
+        for _ in range(max_pages):
+            try:
+                page = self.list_page(cursor)
+            except LiveError as error:
+                if cursor is None:
+                    raise
+                raise Endless(f"the server broke off its list after {len(found)} prompts: {error}", so_far()) from error
+            for prompt in page.prompts:
+                if prompt.name in found:
+                    warnings.append(f"the server lists {prompt.name} more than once: the first one counts")
+                found.setdefault(prompt.name, prompt)
+            odd = len(page.answer.result["prompts"]) - len(page.prompts)
+            if odd:
+                warnings.append(f"the server lists {odd} without a name")
+            seconds = min(seconds, page.seconds)
+            cursor = page.next_cursor
+            if cursor is None or until in found:
+                return so_far()
+            if cursor in seen:
+                raise Endless(f"the server repeats the cursor {cursor!r}: its list does not end", so_far())
+            if len(found) > max_prompts:
+                raise Endless(f"the server lists more than {max_prompts} prompts", so_far())
+            seen.add(cursor)
+        if is_bound:
+            raise Endless(f"the server lists more than {max_pages} pages", so_far())
+        return so_far()
+
+    def prompts(self) -> Sequence[Prompt]:
+        """All prompts of the server, listed once."""
+        return (self._listing or self.list_all()).prompts
+
+    def find(self, name: str) -> Prompt | None:
+        """The prompt of that name as the server lists it."""
+        prompts = (self._listing or self.list_all(until=name)).prompts
+        return next((prompt for prompt in prompts if prompt.name == name), None)
+
+    def result(self, name: str, arguments: Mapping[str, str], max_rounds: int = 10) -> Answer:
+        """The whole result of a prompt, as it came."""
+        return self.session.get(name, arguments, max_rounds)
+
+    def messages(self, name: str, arguments: Mapping[str, str | None]) -> Sequence[Message]:
+        """What the prompt of that name becomes. An argument that is None is not sent."""
+        given = {key: value for key, value in arguments.items() if value is not None}
+        return messages_of(self.result(name, given).result)[0]
+
+    def complete(
+        self,
+        name: str,
+        argument: str,
+        value: str,
+        context: Mapping[str, str] | None = None,
+        seconds: float = _COMPLETION_SECONDS,
+    ) -> list[str]:
+        """The values that the server offers for an argument; none where it offers none, fails or takes too long.
+
+        Args:
+            name: the prompt.
+            argument: the argument that is typed.
+            value: what is typed of it.
+            context: the values of the other arguments.
+            seconds: how long it may take.
+        """
+        peer = self.session.peer
+        if peer.capabilities is not None and "completions" not in peer.capabilities and peer.revision != "2024-11-05":
+            return []
+        params: Json = {"ref": {"type": "ref/prompt", "name": name}, "argument": {"name": argument, "value": value}}
+        if context and peer.revision >= "2025-06-18":
+            params["context"] = {"arguments": dict(context)}
+        try:
+            answer = self.session.request("completion/complete", params, seconds=seconds)
+        except LiveError:
+            return []
+        completion = answer.result.get("completion")
+        values = completion.get("values") if isinstance(completion, dict) else None
+        return [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
+
+
+def prompt_of(content: Any) -> Prompt | None:
+    """The prompt that an entry of a list is; None for what has no name. Fields of a wrong type count as absent."""
+    if not isinstance(content, dict) or not isinstance(content.get("name"), str):
+        return None
+    entries = content.get("arguments")
+    arguments = tuple(
+        Argument(each["name"], _text(each, "description"), each.get("required") is True, title=_text(each, "title"))
+        for each in (entries if isinstance(entries, list) else ())
+        if isinstance(each, dict) and isinstance(each.get("name"), str)
+    )
+    meta = content.get("_meta")
+    return Prompt(
+        content["name"],
+        _text(content, "title"),
+        _text(content, "description"),
+        arguments,
+        meta if isinstance(meta, dict) else {},
+        content,
+    )
+
+
+def _text(content: Json, key: str) -> str | None:
+    value = content.get(key)
+    return value if isinstance(value, str) else None
+
+
+def messages_of(result: Json) -> tuple[list[Message], list[str]]:
+    """The messages of a result, and what is odd about them. Nothing is left out."""
+    entries = result.get("messages")
+    odd: list[str] = []
+    if not isinstance(entries, list):
+        return [], ["the result has no messages"]
+    messages: list[Message] = []
+    for at, entry in enumerate(entries, start=1):
+        content = entry if isinstance(entry, dict) else {"content": entry}
+        role, blocks = content.get("role"), content.get("content")
+        if role not in ("user", "assistant"):
+            odd.append(f"message {at} has the role {role!r}, which no revision knows")
+        if isinstance(blocks, list):
+            odd.append(f"message {at} has a list of content blocks, where the protocol has one")
+        for block in blocks if isinstance(blocks, list) else [blocks]:
+            if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+                odd.append(f"message {at} has content without a type")
+            extra = {key: value for key, value in content.items() if key not in ("role", "content")}
+            messages.append(Message(str(role), block if isinstance(block, dict) else {"value": block}, extra))
+    return messages, odd

@@ -1,0 +1,164 @@
+"""A server that is started as a program and spoken to over its stdin and stdout, one JSON message a line."""
+
+import contextlib
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kbp.display import said_of
+from kbp.live.base import MAX_MESSAGE, Received, Unreachable, parse
+
+INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
+"""What of the environment a server is given. All else must be listed where it is configured."""
+_PATIENCE = 2.0
+_TOLD, _LINE = 10, 500
+_MAX_LOG = 16 * 1024 * 1024
+
+
+class Stdio:
+    """A channel to a program that it starts. `strays` counts the lines that were no messages.
+
+    Raises:
+        Unreachable: the program cannot be started.
+    """
+
+    def __init__(self, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None) -> None:
+        self.command = list(command)
+        self.revision: str | None = None
+        self.strays = 0
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the server)
+        self._messages: queue.SimpleQueue[Received | str] = queue.SimpleQueue()
+        self._gone: str | None = None
+        given = {name: os.environ[name] for name in INHERITED if name in os.environ} | dict(env or {})
+        program = self._program(given, cwd)
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 (what the user names, or has agreed to)
+                [program, *self.command[1:]],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.log,
+                env=given,
+                cwd=cwd,
+                process_group=0,
+            )
+        except OSError as error:
+            self.log.close()
+            raise Unreachable(f"{self.command[0]} cannot be started: {said_of(error)}") from None
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _program(self, env: Mapping[str, str], cwd: Path | None) -> str:
+        name = self.command[0]
+        if os.sep in name:
+            return os.path.join(cwd, name) if cwd else name  # noqa: PTH118
+        found = shutil.which(name, path=env.get("PATH"))
+        if found is None:
+            self.log.close()
+            raise Unreachable(f"there is no program '{name}' to start the server with")
+        return found
+
+    def _read(self) -> None:
+        """Take the lines of the server until there are no more, in a thread of its own."""
+        stream = self._process.stdout
+        assert stream is not None  # noqa: S101 (it is a pipe)
+        while True:
+            try:
+                line = stream.readline(MAX_MESSAGE + 1)
+            except (OSError, ValueError):
+                line = b""
+            if not line:
+                self._messages.put("closed its output")
+                return
+            if len(line) > MAX_MESSAGE:
+                self._messages.put(f"sent a message of more than {MAX_MESSAGE // 1024 // 1024} MiB")
+                return
+            received = parse(line.decode("utf-8", "replace"))
+            if received is not None:
+                self._messages.put(received)
+            elif line.strip():
+                self.strays += 1
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Write a message. That nobody reads it shows when the answer is waited for."""
+        stream = self._process.stdin
+        assert stream is not None  # noqa: S101 (it is a pipe)
+        with contextlib.suppress(OSError, ValueError):
+            stream.write(json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+            stream.flush()
+
+    def receive(self, seconds: float | None) -> Received | None:
+        """The next message, None when none came in time.
+
+        Raises:
+            Unreachable: the program is gone.
+        """
+        if self._gone is not None:
+            raise self._ended()
+        try:
+            received = self._messages.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        if isinstance(received, str):
+            self._gone = received
+            raise self._ended()
+        return received
+
+    def _ended(self) -> Unreachable:
+        """Why there is no answer: how the program ended, and what it said last."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.5)
+        code = self._process.returncode
+        how = self._gone if code is None else f"ended with {_ending(code)}"
+        said = self.said()
+        help = ["  its last lines on stderr:", *(f"    {line}" for line in said)] if said else []
+        help.append(
+            f"  it is given {', '.join(INHERITED)} of the environment: what else it needs is listed as its `env`"
+        )
+        return Unreachable(f"the server {how} before it answered", tuple(help))
+
+    def said(self, lines: int = _TOLD) -> list[str]:
+        """The last lines that the program wrote on stderr, long ones cut."""
+        with contextlib.suppress(OSError, ValueError):
+            size = self.log.seek(0, os.SEEK_END)
+            self.log.seek(max(0, size - _LINE * lines))
+            found = self.log.read(_LINE * lines).decode("utf-8", "replace").splitlines()[-lines:]
+            return [line if len(line) <= _LINE else f"{line[:_LINE]}…" for line in found]
+        return []
+
+    def log_lines(self) -> list[str]:
+        """All lines that the program has written on stderr, up to 16 MiB of them."""
+        with contextlib.suppress(OSError, ValueError):
+            self.log.seek(0)
+            return self.log.read(_MAX_LOG).decode("utf-8", "replace").splitlines()
+        return []
+
+    def close(self) -> None:
+        """End the program: by closing its stdin, else by a signal that asks, else by one that does not."""
+        process = self._process
+        with contextlib.suppress(OSError, ValueError):
+            if process.stdin is not None:
+                process.stdin.close()
+        for number in (None, signal.SIGTERM, signal.SIGKILL):
+            if number is not None:
+                with contextlib.suppress(OSError):
+                    os.killpg(process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_PATIENCE)
+                break
+        with contextlib.suppress(OSError):  # what it started and left behind
+            os.killpg(process.pid, signal.SIGTERM)
+        if process.stdout is not None and not process.stdout.closed:
+            with contextlib.suppress(OSError, ValueError):
+                process.stdout.close()
+        self.log.close()
+
+
+def _ending(code: int) -> str:
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"

@@ -1,0 +1,53 @@
+"""What kbp remembers between runs: small JSON files in the user's state folder that nobody else may read."""
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from kbp import settings
+
+
+def key_of(*parts: object) -> str:
+    """A name for what is remembered of something, the same for equal parts."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def recall(kind: str, key: str) -> Any:
+    """What is remembered, None when nothing is or it cannot be read."""
+    try:
+        return json.loads(_path(kind, key).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def remember(kind: str, key: str, content: object) -> bool:
+    """Remember something, and say whether that could be done. Where the folder cannot be written, nothing is."""
+    path = _path(kind, key)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, name = tempfile.mkstemp(prefix=".", dir=path.parent)  # for the user alone, as mkstemp has it
+    except OSError:
+        return False
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(content, file)
+        Path(name).replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        return False
+    return True
+
+
+def forget(kind: str, key: str) -> None:
+    """Remember it no more."""
+    with contextlib.suppress(OSError):
+        _path(kind, key).unlink()
+
+
+def _path(kind: str, key: str) -> Path:
+    return settings.state_folder() / kind / f"{key}.json"

@@ -1,0 +1,554 @@
+"""Live servers: `hard_server.py` through every switch, over stdio and over HTTP, with what the client really sent."""
+
+import json
+import shlex
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Kbp, Result
+from live_servers import Hard, Peer, peers
+
+REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
+
+
+@pytest.fixture(params=["stdio", "mcp", "events", "sse"])
+def transport(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def peer(transport: str, tmp_path: Path) -> Iterator[Peer]:
+    with ExitStack() as stack:
+        yield peers(transport, tmp_path, stack)
+
+
+@pytest.fixture
+def stdio(tmp_path: Path) -> Iterator[Peer]:
+    with ExitStack() as stack:
+        yield peers("stdio", tmp_path, stack)
+
+
+@pytest.fixture
+def http(tmp_path: Path) -> Iterator[Peer]:
+    with ExitStack() as stack:
+        yield peers("mcp", tmp_path, stack)
+
+
+ALL = ("stdio", "mcp", "events", "sse")
+Check = Callable[[Result, Hard], bool]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A server with switches, a command line, and what has to come of it.
+
+    `out` is all of stdout, `err` a part of stderr; `check` looks at the result, and at what was sent.
+    """
+
+    name: str
+    command: str
+    switches: dict[str, object] = field(default_factory=dict)
+    code: int = 0
+    out: str | None = None
+    err: str = ""
+    check: Check = lambda result, hard: True
+    on: tuple[str, ...] = ("stdio", "mcp", "events")
+
+
+def names(result: Result) -> list[str]:
+    return result.out.split("\n")[:-1]
+
+
+def content(result: Result) -> Any:
+    return json.loads(result.out)
+
+
+def cursors(hard: Hard) -> list[object]:
+    return [message["params"].get("cursor") for message in hard.sent("prompts/list")]
+
+
+def agreed(hard: Hard) -> str:
+    """The revision that was spoken, as the server saw it."""
+    message = hard.sent("prompts/list")[0]
+    meta = message["params"].get("_meta", {})
+    return str(meta.get("io.modelcontextprotocol/protocolVersion", "legacy"))
+
+
+def answers(result: Result) -> Any:
+    """What the prompt `ask` got as replies."""
+    return json.loads(result.out.removeprefix("Answers: "))
+
+
+PLAIN = "Say hello.\n"
+ASK = "render ask -a topic=x"
+# "roots" and "sampling" are never declared, so a server that keeps the rules never asks for them
+MRTR: list[tuple[str, str, int, str, Check]] = [
+    # the script, the answers given, exit code, a part of stderr, what the server got
+    ("form", "--answer topic=cats", 0, "", lambda r, h: answers(r)["q-form"]["content"] == {"topic": "cats"}),
+    ("form", "--answer topic=c", 2, "the answer topic: this is at least 2 characters", lambda r, h: True),
+    ("form", "", 3, "Missing required argument: topic (-32602)", lambda r, h: len(h.sent("prompts/get")) == 1),
+    ("form", "--answer other=1", 2, "answer it:  --answer topic=VALUE", lambda r, h: True),
+    (
+        "form2",
+        "--answer count=3 --answer sure=no",
+        0,
+        "",
+        lambda r, h: answers(r)["q-form2"]["content"] == {"count": 3, "level": "low", "sure": False},
+    ),
+    ("form2", "--answer count=3.5", 2, "the answer count: this is a whole number", lambda r, h: True),
+    ("form2", "--answer count=3 --answer level=mid", 2, "'mid' is none of low, high", lambda r, h: True),
+    (
+        "form3",
+        "--answer tags=a,c --answer size=Large --answer ratio=0.5 --answer mail=a@b.example",
+        0,
+        "",
+        lambda r, h: (
+            answers(r)["q-form3"]["content"] == {"tags": ["a", "c"], "size": "l", "ratio": 0.5, "mail": "a@b.example"}
+        ),
+    ),
+    ("form3", "--answer tags=a --answer mail=nobody", 2, "the answer mail: this is no email", lambda r, h: True),
+    ("two", "--answer topic=cats --answer count=2", 0, "", lambda r, h: set(answers(r)) == {"q-form", "q-form2"}),
+    ("state,state,form", "--answer topic=cats", 0, "", lambda r, h: len(h.sent("prompts/get")) == 4),
+    ("nostate", "--answer topic=cats", 0, "", lambda r, h: "requestState" not in h.sent("prompts/get")[1]["params"]),
+    (
+        "form...",
+        "--answer topic=cats",
+        3,
+        "asked for more input than 10 times",
+        lambda r, h: len(h.sent("prompts/get")) == 11,
+    ),
+    (
+        "form,...",
+        "--answer topic=cats --max-rounds 2",
+        3,
+        "more input than 2 times",
+        lambda r, h: len(h.sent("prompts/get")) == 3,
+    ),
+    ("url", "--answer topic=cats", 0, "", lambda r, h: True),
+    ("sampling", "--answer topic=cats", 3, "Missing required argument", lambda r, h: True),
+    ("roots", "--answer topic=cats", 3, "Missing required argument", lambda r, h: True),
+    ("vendor", "--answer topic=cats", 3, "asks for example.test/ask, which kbp does not do", lambda r, h: True),
+    ("empty", "--answer topic=cats", 3, "wants more input and does not say which", lambda r, h: True),
+]
+
+ROWS = [
+    Row("plain", "render plain", out=PLAIN, on=ALL),
+    # listing
+    Row("no prompts", "list", {"PROMPTS": "none"}, out="", err="0 prompts"),
+    Row("groups", "list -f names", {"PROMPTS": "basic"}, out="plain\ngreet\necho\nneed\nbare\n"),
+    Row(
+        "5,000 prompts on 51 pages",
+        "list -f names",
+        {"MANY": 5000, "PAGE": 100},
+        check=lambda r, h: len(names(r)) == 5025 and len(cursors(h)) == 51 and len(set(map(str, cursors(h)))) == 51,
+    ),
+    Row("5,000 prompts on one page", "list -f names", {"MANY": 5000}, check=lambda r, h: len(names(r)) == 5025, on=ALL),
+    Row("pages", "list -f names", {"PAGE": 10}, check=lambda r, h: len(names(r)) == 25 and len(cursors(h)) == 3),
+    Row(
+        "the last page has a null cursor",
+        "list -f names",
+        {"PAGE": 10, "CURSOR": "null"},
+        check=lambda r, h: len(names(r)) == 25,
+    ),
+    Row(
+        "an empty cursor is a cursor",
+        "list -f names",
+        {"PAGE": 5, "CURSOR": "empty"},
+        check=lambda r, h: len(names(r)) == 25 and cursors(h)[1] == "",
+    ),
+    Row(
+        "an empty cursor can be given",
+        "list -f names --page=",
+        {"PAGE": 5, "CURSOR": "empty"},
+        check=lambda r, h: cursors(h) == [""],
+    ),
+    Row(
+        "one page",
+        "list -f json --page YXQ6NQ==",
+        {"PAGE": 5},
+        check=lambda r, h: len(content(r)["prompts"]) == 5 and content(r)["nextCursor"] == "YXQ6MTA=",
+    ),
+    Row(
+        "the first pages",
+        "list -f names --pages 2",
+        {"PAGE": 5},
+        err="--page YXQ6MTA=",
+        check=lambda r, h: len(names(r)) == 10,
+    ),
+    Row("a cursor that repeats", "list", {"PAGE": 5, "CURSOR": "repeat"}, 3, "", "repeats the cursor 'same-again'"),
+    Row(
+        "what was read of it",
+        "list -f names --partial",
+        {"PAGE": 5, "CURSOR": "repeat"},
+        3,
+        err="repeats the cursor",
+        check=lambda r, h: len(names(r)) == 5,
+    ),
+    Row("a list without an end", "list", {"CURSOR": "endless"}, 3, "", "lists more than 1000 pages"),
+    Row(
+        "a prompt met twice",
+        "list -f names",
+        {"PAGE": 5, "CURSOR": "dup"},
+        err="more than once: the first one counts",
+        check=lambda r, h: len(names(r)) == len(set(names(r))) == 25,
+    ),
+    Row(
+        "a list that changes while it is read",
+        "list",
+        {"PAGE": 5, "CURSOR": "expire"},
+        3,
+        "",
+        "broke off its list after 5 prompts: Cursor expired",
+        lambda r, h: cursors(h) == [None, "YXQ6NQ==", None, "YXQ6NQ=="],
+    ),
+    Row(
+        "no more is read than it takes", "render plain", {"PAGE": 5}, out=PLAIN, check=lambda r, h: len(cursors(h)) == 1
+    ),
+    Row(
+        "no capability",
+        "list",
+        {"CAPABILITY": "absent"},
+        3,
+        "",
+        "offers no prompts",
+        lambda r, h: not h.sent("prompts/list"),
+    ),
+    Row("no capability, but prompts", "list", {"CAPABILITY": "undeclared"}, 3, "", "offers no prompts"),
+    Row("a capability without prompts", "list", {"CAPABILITY": "hollow"}, 3, "", "offers no prompts"),
+    Row("a life below zero", "list -f names", {"TTL": "-5:public"}, check=lambda r, h: len(names(r)) == 25),
+    Row("no life", "list -f names", {"TTL": "none"}, check=lambda r, h: len(names(r)) == 25),
+    Row("tools are not asked for", "list -f names", {"TOOLS": 1}, check=lambda r, h: not h.sent("tools/list")),
+    Row(
+        "a list that changes",
+        "list -f names",
+        {"CHANGE": 1, "REVISION": "legacy"},
+        check=lambda r, h: len(names(r)) in (25, 26),
+    ),
+    # what the server adds and leaves out
+    Row(
+        "fields that a revision does not have",
+        "show titled -f json --revision 2024-11-05",
+        {"LEAK": 1},
+        check=lambda r, h: (
+            {"title", "icons", "_meta"} <= content(r).keys() and content(r)["arguments"][0]["title"] == "Environment"
+        ),
+    ),
+    Row(
+        "unknown fields of a list",
+        "list -f json",
+        {"EXTRA": 1},
+        check=lambda r, h: (
+            all("x-hard" in each for each in content(r)["prompts"])
+            and content(r)["prompts"][1]["arguments"][0]["x-hard"] is True
+        ),
+    ),
+    Row(
+        "unknown fields of a result",
+        "render plain -f json",
+        {"EXTRA": 1},
+        check=lambda r, h: (
+            content(r)["x-hard"] == "result"
+            and content(r)["messages"][0]["x-hard"] == "message"
+            and content(r)["messages"][0]["content"]["x-hard"] == "content"
+        ),
+    ),
+    Row(
+        "unknown fields of a message",
+        "render plain -f jsonl",
+        {"EXTRA": 1},
+        check=lambda r, h: content(r)["x-hard"] == "message",
+    ),
+    # calling
+    Row("no messages", "render empty", out="", err="hint: the prompt has no messages"),
+    Row("two megabytes", "render huge", check=lambda r, h: len(r.out) == 2_000_001),
+    Row(
+        "a megabyte is all that the older transport takes", "render huge", {}, 3, "", "1048576 byte limit", on=("sse",)
+    ),
+    Row("an error", "render plain", {"ERROR": "-32603:it broke"}, 3, "", "refused plain: it broke (-32603)", on=ALL),
+    Row("what an error says more", "render plain", {"ERROR": "-1"}, 3, "", "it says more: {'hint': 'scripted'"),
+    Row(
+        "a message that doubles its code",
+        "render plain",
+        {"ERROR": "-5:MCP error -5: MCP error -5: no"},
+        3,
+        "",
+        "plain: no (-5)",
+    ),
+    Row("slow", "render plain", {"DELAY": 0.5}, out=PLAIN),
+    Row(
+        "too slow",
+        "render plain --timeout 0.4",
+        {"DELAY": 5},
+        3,
+        "",
+        "did not answer prompts/get within 0.4 seconds",
+        lambda r, h: soon(lambda: bool(h.sent("notifications/cancelled"))),
+        on=("stdio",),  # over HTTP the request's own stream is closed instead
+    ),
+    Row(
+        "too slow on an older revision",
+        "render plain --timeout 0.4",
+        {"DELAY": 5, "REVISION": "legacy"},
+        3,
+        "",
+        "did not answer prompts/get within 0.4 seconds",
+        lambda r, h: soon(lambda: bool(h.sent("notifications/cancelled"))),
+    ),
+    Row("no answer", "render plain --timeout 0.4", {"HANG": "prompts/get"}, 3, "", "did not answer prompts/get"),
+    Row("no list", "list --timeout 0.4", {"HANG": "prompts/list"}, 3, "", "did not answer prompts/list", on=ALL),
+    Row("slow to start", "render plain", {"START_DELAY": 1}, out=PLAIN),
+    Row("an id as text", "render plain", {"BADID": "string"}, out=PLAIN),
+    Row("no id", "render plain --timeout 0.5", {"BADID": "null"}, 3, "", "did not answer", on=("stdio",)),
+    Row("another id as well", "render plain", {"BADID": "other"}, out=PLAIN, on=("stdio",)),
+    Row("an answer that comes twice", "render plain", {"BADID": "twice"}, out=PLAIN, on=ALL),
+    *(
+        Row(f"noise: {kind}", "render plain", {"NOISE": kind}, out=PLAIN)
+        for kind in ("log", "progress", "vendor", "list_changed")
+    ),
+    *(
+        Row(f"noise on an older revision: {kind}", "render plain", {"NOISE": kind, "REVISION": "legacy"}, out=PLAIN)
+        for kind in ("log", "progress", "vendor", "list_changed")
+    ),
+    Row(
+        "a ping is answered",
+        "render plain",
+        {"NOISE": "ping", "REVISION": "legacy"},
+        out=PLAIN,
+        check=lambda r, h: {"ping answered": True} in h.notes(),
+        on=("stdio", "events", "mcp"),
+    ),
+    Row("the log of a server", "render plain -v", {"NOISE": "log", "REVISION": "legacy"}, err="[server] working"),
+    # defects of results
+    Row("content without a type", "render plain", {"RESULT": "notype"}, err="message 1 has content without a type"),
+    Row(
+        "content that is a list",
+        "render plain",
+        {"RESULT": "list"},
+        out="Say hello.\n\nsecond block\n",
+        err="a list of content blocks",
+    ),
+    Row(
+        "a role that is none",
+        "render plain",
+        {"RESULT": "badrole"},
+        out="[system]\nfrom the system\n\n[user]\nSay hello.\n",
+        err="message 1 has the role 'system'",
+    ),
+    Row("no messages at all", "render plain", {"RESULT": "nomessages"}, 3, "", "answered with no messages"),
+    Row("messages that are null", "render plain", {"RESULT": "nullmessages"}, 3, "", "answered with no messages"),
+    Row(
+        "a result all the same",
+        "render plain --result",
+        {"RESULT": "nomessages"},
+        check=lambda r, h: "messages" not in content(r),
+    ),
+    Row(
+        "an image without data",
+        "render plain",
+        {"RESULT": "nodata"},
+        check=lambda r, h: '[image] {"type": "image"' in r.out,
+    ),
+    Row(
+        "a result of an unknown type", "render plain", {"RESULT": "badtype"}, 3, "", "the unknown result type 'someday'"
+    ),
+    Row("a result without a type", "render plain", {"RESULT": "noresulttype"}, out=PLAIN),
+    # crashes
+    Row(
+        "a crash",
+        "render plain",
+        {"CRASH": "prompts/get", "STDERR": 20},
+        3,
+        "",
+        "ended with exit code 3 before it answered",
+        on=("stdio",),
+    ),
+    Row(
+        "its last words",
+        "render plain",
+        {"CRASH": "prompts/get", "STDERR": 20},
+        3,
+        "",
+        "    " + "e" * 20,
+        on=("stdio",),
+    ),
+    Row(
+        "a crash in an answer",
+        "render plain",
+        {"CRASH": "prompts/get:mid"},
+        3,
+        "",
+        "ended with exit code 3",
+        on=("stdio",),
+    ),
+    Row("a crash behind it", "render plain", {"CRASH": "prompts/get:after"}, out=PLAIN, on=("stdio",)),
+    Row("a crash over HTTP", "render plain", {"CRASH": "prompts/get"}, 3, "", "the server", on=("mcp", "events")),
+    Row("a crash in the list", "list", {"CRASH": "prompts/list"}, 3, "", "ended with exit code 3", on=("stdio",)),
+    Row("a crash at once", "list", {"CRASH": "server/discover"}, 3, "", "ended with exit code 3", on=("stdio",)),
+    Row("a megabyte of stderr", "render plain", {"STDERR": 1_000_000}, out=PLAIN, on=("stdio",)),
+    Row("its stderr shown", "render plain --server-log", {"STDERR": 5}, out=PLAIN, err="[server] eeeee", on=("stdio",)),
+    Row("a switch that is wrong", "list", {"CURSOR": "none"}, 3, "", "HARD_CURSOR=none: one of", on=("stdio",)),
+    # what is no message
+    *(
+        Row(f"garbage: {kind}", "render plain", {"GARBAGE": kind}, out=PLAIN, on=("stdio",))
+        for kind in (
+            "banner",
+            "between",
+            "blank",
+            "nonutf8",
+            "json",
+            "crlf",
+            "split",
+            "bom",
+            "banner,between,nonutf8,json,bom",
+        )
+    ),
+    Row(
+        "garbage is counted", "render plain -v", {"GARBAGE": "between"}, err="lines that are no messages", on=("stdio",)
+    ),
+    # questions
+    *(
+        Row(f"asked: {script} {given}", f"{ASK} {given}", {"MRTR": script}, code, None, err, check)
+        for script, given, code, err, check in MRTR
+        if script not in ("form...", "url")
+    ),
+    Row(
+        "a URL is not declared where nobody can go there",
+        f"{ASK} --answer topic=x",
+        {"MRTR": "url"},
+        2,
+        "",
+        "run it on a terminal",
+    ),
+    Row(
+        "asked all the same",
+        ASK,
+        {"MRTR": "form", "MRTR_FORCE": 1},
+        3,
+        "",
+        "asks, and nobody is there to answer: More for the prompt",
+        lambda r, h: h.sent("prompts/get")[0]["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] == {},
+    ),
+    Row(
+        "what is declared when somebody answers",
+        f"{ASK} --answer topic=cats",
+        {"MRTR": "form"},
+        check=lambda r, h: (
+            h.sent("prompts/get")[0]["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"]
+            == {"elicitation": {"form": {}}}
+        ),
+    ),
+    Row(
+        "an answer that nothing asks for", "render plain --answer x=1", out=PLAIN, err="nothing asked for the answer x"
+    ),
+    Row(
+        "sampling all the same",
+        f"{ASK} --answer topic=x",
+        {"MRTR": "sampling", "MRTR_FORCE": 1},
+        3,
+        "",
+        "asks for sampling/createMessage",
+    ),
+    Row(
+        "the state comes back as it was",
+        f"{ASK} --answer topic=cats",
+        {"MRTR": "form"},
+        check=lambda r, h: (
+            h.sent("prompts/get")[1]["params"]["requestState"].startswith(" ~é")
+            and h.sent("prompts/get")[0]["id"] != h.sent("prompts/get")[1]["id"]
+        ),
+    ),
+    Row(
+        "asked on an older revision",
+        "render ask --answer topic=cats",
+        {"REVISION": "legacy", "ELICIT": 1},
+        out="About cats\n",
+        check=lambda r, h: h.sent("initialize")[0]["params"]["capabilities"] == {"elicitation": {"form": {}}},
+        on=ALL,
+    ),
+    Row(
+        "not asked on an older revision",
+        "render ask -a topic=",
+        {"REVISION": "legacy", "ELICIT": 1},
+        3,
+        "",
+        "Missing required argument: topic (-32602)",
+        lambda r, h: h.sent("initialize")[0]["params"]["capabilities"] == {},
+    ),
+    # revisions
+    Row(
+        "any",
+        "server info",
+        {"REVISION": "both"},
+        err="",
+        check=lambda r, h: r.out.startswith("revision  2026-07-28 (no sessions)\n"),
+    ),
+    *(
+        Row(f"a server of {revision}", "list -f names", {"REVISION": revision}, check=lambda r, h: len(names(r)) == 25)
+        for revision in ("legacy", *REVISIONS)
+    ),
+    *(
+        Row(
+            f"pinned to {revision}",
+            f"list -f names --revision {revision}",
+            check=lambda r, h, revision=revision: (  # type: ignore[misc]
+                agreed(h) == "2026-07-28"
+                if revision == "2026-07-28"
+                else h.sent("initialize")[0]["params"]["protocolVersion"] == revision and agreed(h) == "legacy"
+            ),
+        )
+        for revision in REVISIONS
+    ),
+    Row(
+        "pinned to what it does not speak",
+        "list --revision 2025-03-26",
+        {"REVISION": "2025-11-25"},
+        3,
+        "",
+        "speaks 2025-11-25 where 2025-03-26 was asked for",
+    ),
+    Row(
+        "pinned too new",
+        "list --revision 2026-07-28",
+        {"REVISION": "legacy"},
+        3,
+        "",
+        "speaks an older revision than 2026-07-28; leave out --revision",
+    ),
+    Row(
+        "pinned too old",
+        "list --revision legacy",
+        {"REVISION": "2026-07-28"},
+        3,
+        "",
+        "speaks 2026-07-28 alone; leave out --revision",
+    ),
+    Row("a revision of the future", "list", {"REVISION": "future"}, 3, "", "speaks another protocol: 2099-01-01"),
+]
+
+
+def soon(holds: Callable[[], bool], seconds: float = 5.0) -> bool:
+    end = time.monotonic() + seconds
+    while not (it_does := holds()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return it_does
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_server_that_misbehaves(row: Row, transport: str, peer: Peer, kbp: Kbp) -> None:
+    if transport not in row.on:
+        pytest.skip("this switch is of the other transport")
+    hard = peer(**row.switches)
+    command, *rest = shlex.split(row.command)
+    result = kbp(command, *rest, *hard.options)
+    assert "Traceback" not in result.err
+    assert result.code == row.code, result.err
+    assert row.out is None or result.out == row.out
+    assert row.err in result.err
+    assert row.check(result, hard), (result, hard.sent())
+    if transport == "stdio":
+        assert soon(lambda: not hard.is_alive())
