@@ -4,7 +4,7 @@
 
 It starts one `hard_server.py`, passes each message on to it as it came, and passes its lines back as they are written.
 The port that it listens on is written to PORT_FILE. `--status` answers every request with that status; with `--token`
-it wants `Authorization: Bearer TOKEN`, and answers 401 without.
+it wants `Authorization: Bearer TOKEN`, and answers 401 without. `--headers FILE` notes the headers of each message.
 """
 
 import argparse
@@ -20,6 +20,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("port_file")
 parser.add_argument("--status", type=int)
 parser.add_argument("--token")
+parser.add_argument("--headers")
 OPTIONS = parser.parse_args()
 
 SERVER = subprocess.Popen(
@@ -114,6 +115,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        if OPTIONS.headers:
+            with Path(OPTIONS.headers).open("a") as file:
+                file.write(json.dumps({name.lower(): value for name, value in self.headers.items()}) + "\n")
         if self.is_refused():
             return
         if self.path not in ("/mcp", "/events", "/messages"):

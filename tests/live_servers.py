@@ -1,5 +1,6 @@
 """Real servers for tests of the live room: `hard_server.py` on stdio and over HTTP, and what was sent to it."""
 
+import importlib.util
 import json
 import os
 import shlex
@@ -47,6 +48,18 @@ class Hard:
                 continue
         return False
 
+
+def _blocks() -> dict[str, Any]:
+    """The content blocks of `hard_server.py`, by their kind."""
+    spec = importlib.util.spec_from_file_location("hard_server", HARD)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return dict(module.BLOCKS)
+
+
+BLOCKS = _blocks()
 
 Peer = Callable[..., Hard]
 """Makes a server with switches: `peer(CURSOR="repeat", PAGE=5)`."""

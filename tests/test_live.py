@@ -2,6 +2,9 @@
 
 import json
 import shlex
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -13,7 +16,15 @@ import pytest
 from conftest import Kbp, Result
 from live_servers import Hard, Peer, peers
 
+from kbp.live import session
+
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
+
+
+@pytest.fixture(autouse=True)
+def short_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers that let `server/discover` unanswered are not waited for long."""
+    monkeypatch.setattr(session, "PROBE", 1.0)
 
 
 @pytest.fixture(params=["stdio", "mcp", "events", "sse"])
@@ -116,7 +127,7 @@ MRTR: list[tuple[str, str, int, str, Check]] = [
     ("state,state,form", "--answer topic=cats", 0, "", lambda r, h: len(h.sent("prompts/get")) == 4),
     ("nostate", "--answer topic=cats", 0, "", lambda r, h: "requestState" not in h.sent("prompts/get")[1]["params"]),
     (
-        "form...",
+        "form,...",
         "--answer topic=cats",
         3,
         "asked for more input than 10 times",
@@ -414,7 +425,7 @@ ROWS = [
     *(
         Row(f"asked: {script} {given}", f"{ASK} {given}", {"MRTR": script}, code, None, err, check)
         for script, given, code, err, check in MRTR
-        if script not in ("form...", "url")
+        if script != "url"
     ),
     Row(
         "a URL is not declared where nobody can go there",
@@ -480,6 +491,12 @@ ROWS = [
         lambda r, h: h.sent("initialize")[0]["params"]["capabilities"] == {},
     ),
     # revisions
+    Row(
+        "slow to start, on the newest revision alone",
+        "list -f names",
+        {"START_DELAY": 1.2, "REVISION": "2026-07-28"},
+        check=lambda r, h: len(names(r)) == 25 and len(h.sent("initialize")) == 1,
+    ),
     Row(
         "any",
         "server info",
@@ -552,3 +569,95 @@ def test_a_server_that_misbehaves(row: Row, transport: str, peer: Peer, kbp: Kbp
     assert row.check(result, hard), (result, hard.sent())
     if transport == "stdio":
         assert soon(lambda: not hard.is_alive())
+
+
+def test_a_silent_server_costs_its_wait_once(stdio: Peer, kbp: Kbp, monkeypatch: pytest.MonkeyPatch) -> None:
+    hard = stdio(REVISION="mute-discover")
+    assert kbp("render", "plain", *hard.options).out == PLAIN
+    assert (len(hard.sent("server/discover")), len(hard.sent("initialize"))) == (1, 1)
+    assert kbp("render", "plain", *hard.options).out == PLAIN
+    assert (len(hard.sent("server/discover")), len(hard.sent("initialize"))) == (1, 2), "it was asked again"
+    assert kbp("render", "plain", "--revision", "2026-07-28", "--timeout", "0.5", *hard.options).code == 3
+
+
+def test_what_is_remembered_of_a_server_is_forgotten_when_it_fails(stdio: Peer, kbp: Kbp, tmp_path: Path) -> None:
+    from kbp import memory
+    from kbp.live.connection import of_command
+
+    hard = stdio(REVISION="mute-discover")
+    key = of_command(tuple(shlex.split(hard.options[1]))).key
+    kbp("list", *hard.options)
+    assert memory.recall("eras", key) == "legacy"
+    Path(tmp_path / "log.jsonl").unlink()
+    (tmp_path / "log.jsonl").mkdir()  # so that the server cannot start
+    assert kbp("list", *hard.options).code == 3
+    assert memory.recall("eras", key) is None
+
+
+@pytest.mark.parametrize("switch", ["IGNORE_EOF", "IGNORE_TERM"])
+def test_a_server_that_does_not_end_is_ended(switch: str, stdio: Peer, kbp: Kbp) -> None:
+    hard = stdio(**{"IGNORE_EOF": 1, switch: 1})
+    started = time.monotonic()
+    assert kbp("render", "plain", *hard.options).out == PLAIN
+    assert time.monotonic() - started < 10
+    assert soon(lambda: not hard.is_alive())
+    assert "stdin closed" in hard.notes()
+
+
+def test_a_list_is_kept_as_long_as_the_server_says(stdio: Peer, kbp: Kbp, home: Path) -> None:
+    for ttl, is_kept in (("60000:private", True), ("0:private", False), ("-1:private", False), ("none", False)):
+        kbp("list", *stdio(TTL=ttl).options)
+        kept = list((home / "state/kbp/lists").glob("*.json"))
+        assert bool(kept) == is_kept, ttl
+        if kept:
+            content = json.loads(kept[0].read_text())
+            assert 50 < content["until"] - time.time() <= 60
+            assert len(content["prompts"]) == 25
+            kept[0].unlink()
+
+
+STATUSES = [
+    (401, "refuses this authorization (HTTP 401)"),
+    (403, "(HTTP 403)"),
+    (404, "answers with HTTP 404"),
+    (500, "answers with HTTP 500"),
+]
+
+
+@pytest.mark.parametrize(("status", "said"), STATUSES)
+def test_the_status_of_a_refusal_is_told(status: int, said: str, http: Peer, kbp: Kbp) -> None:
+    result = kbp("list", *http("--status", str(status)).options)
+    assert result.code == 3
+    assert said in result.err
+    assert result.err.count("error:") == 1
+
+
+def test_a_token_is_sent_and_never_shown(http: Peer, kbp: Kbp) -> None:
+    hard = http("--token", "s3cret")
+    refused = kbp("list", "--header", "Authorization: Bearer wr0ng", *hard.options)
+    assert refused.code == 3
+    assert "HTTP 401" in refused.err
+    assert 'WWW-Authenticate: Bearer realm="hard"' in refused.err
+    assert "wr0ng" not in refused.err
+    assert kbp("render", "plain", "--header", "Authorization: Bearer s3cret", *hard.options).out == PLAIN
+
+
+def test_the_headers_of_the_newest_revision(http: Peer, kbp: Kbp, tmp_path: Path) -> None:
+    hard = http("--headers", str(tmp_path / "headers"))
+    kbp("render", "naïve", *hard.options)
+    sent = [json.loads(line) for line in (tmp_path / "headers").read_text().splitlines()]
+    assert [each.get("mcp-method") for each in sent] == ["server/discover", "prompts/list", "prompts/get"]
+    assert {each.get("mcp-protocol-version") for each in sent} == {"2026-07-28"}
+    assert sent[-1]["mcp-name"].isascii()
+
+
+def test_a_person_who_leaves_stops_the_server(tmp_path: Path) -> None:
+    hard = peers("stdio", tmp_path, ExitStack())(DELAY=20)
+    command = [sys.executable, "-m", "kbp", "render", "plain", *hard.options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert soon(lambda: bool(hard.sent("prompts/get")), 20)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+    assert (process.returncode, out, err) == (130, b"", b"")
+    assert hard.sent("notifications/cancelled")
+    assert soon(lambda: not hard.is_alive())

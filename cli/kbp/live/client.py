@@ -106,7 +106,8 @@ class Client:
             BadAnswer: it asks what nobody can answer.
             LiveError: it cannot be reached, or fails.
         """
-        answer = self._do(lambda source: source.result(name, _checked(arguments)))
+        given = _checked(arguments)
+        answer = self._do(lambda source: source.result(name, given))
         return tuple(messages_of(answer.result)[0])
 
     def get_result(
@@ -153,7 +154,8 @@ class Client:
             BadAnswer: the server asks more often than that.
             LiveError: as `get_prompt`.
         """
-        answer = self._do(lambda source: source.result(name, _checked(arguments), max_rounds), handler)
+        given = _checked(arguments)
+        answer = self._do(lambda source: source.result(name, given, max_rounds), handler)
         return tuple(messages_of(answer.result)[0])
 
     def complete(

@@ -85,11 +85,15 @@ class _Redirects(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class _Server(socketserver.TCPServer):
+    allow_reuse_address = True  # the port of the login before this one
+
+
 class Redirect:
     """The address on this machine that the browser is sent back to, while a person logs in."""
 
     def __init__(self, port: int) -> None:
-        self._server = socketserver.TCPServer(("127.0.0.1", port), _Redirects)
+        self._server = _Server(("127.0.0.1", port), _Redirects)
         self._server.found = []  # type: ignore[attr-defined]
         self._server.arrived = threading.Event()  # type: ignore[attr-defined]
         threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True).start()

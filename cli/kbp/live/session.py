@@ -111,9 +111,13 @@ class Session:
 
     def _discover(self) -> Peer:
         number = self._send("server/discover", self._modern({}))
+        is_pinned = self._revision == MODERN
+        patience = self.timeout if is_pinned else PROBE if self.timeout is None else min(PROBE, self.timeout)
         try:
-            answer = self._wait("server/discover", number, PROBE if self.timeout is None else min(PROBE, self.timeout))
+            answer = self._wait("server/discover", number, patience)
         except TimedOut:
+            if is_pinned:
+                raise
             self.was_silent = True
             return self._initialize(probe=number)
         except Refusal as refusal:
@@ -151,7 +155,8 @@ class Session:
                 help = ("  is this the address of an MCP server? one with the older transport wants --sse",)
                 raise Unreachable(f"the server answers with {refusal}", help) from None
             raise Unreachable(f"the server refused to start: {refusal} ({refusal.code})") from None
-        if "supportedVersions" in answer.result:  # the probe's, late
+        if "supportedVersions" in answer.result:  # the probe's, late: the server was slow to start
+            self.was_silent = False
             return self._modern_peer(answer)
         agreed = answer.result.get("protocolVersion")
         if agreed not in LEGACY:
