@@ -49,7 +49,8 @@ def diff(
     if named.count(STDIN) > 1:
         faults.append("stdin can be read once: one path is -")
     if not live.is_given and len(named) != 2:
-        faults.append(f"two prompts are compared, and {len(named) or 'none'} is named: kbp diff A B")
+        verb = "are" if len(named) > 1 else "is"
+        faults.append(f"two prompts are compared, and {len(named) or 'none'} {verb} named: kbp diff A B")
     if live.is_given:
         if faults:
             raise Stop(faults)

@@ -84,7 +84,7 @@ def against_server(paths: Sequence[str], sources: Sources, live: Live, console: 
             try:
                 apart = tuple(differences(side_of(file), _live_side(prompt, source)))
             except Refusal as refusal:
-                apart = (Difference("message", None, f"refused: {refusal} ({refusal.code})"),)
+                apart = (Difference(f"message: the server refuses: {refusal} ({refusal.code})", None, None),)
             if apart:
                 findings.append(Finding(name, "changed", file.path, apart))
     findings += [Finding(name, "extra") for name in theirs if name not in files]
