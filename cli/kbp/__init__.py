@@ -278,7 +278,7 @@ def connect(
     from kbp.live.base import REVISIONS
     from kbp.live.client import Client
     from kbp.live.connection import Manner
-    from kbp.live.servers import Server
+    from kbp.live.server import Server
 
     if revision not in ("auto", "legacy", *REVISIONS):
         raise ValueError(f"there is no revision {revision!r}: it is auto, legacy, or one of {', '.join(REVISIONS)}")

@@ -20,9 +20,14 @@ def main() -> None:
             return
     gc.set_threshold(200_000)  # a run makes many objects and hardly a cycle: looking for them takes a third of the time
     try:
-        from kbp.app import run
+        from kbp import quick
 
-        sys.exit(run(sys.argv[1:]))
+        code = quick.run(sys.argv[1:]) if quick.is_meant(sys.argv[1:]) else None
+        if code is None:
+            from kbp.app import run
+
+            code = run(sys.argv[1:])
+        sys.exit(code)
     except KeyboardInterrupt:  # while kbp itself is still being read
         sys.exit(LEFT)
 

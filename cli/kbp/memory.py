@@ -1,10 +1,8 @@
 """What kbp remembers between runs: small JSON files in the user's state folder that nobody else may read."""
 
 import contextlib
-import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,8 @@ from kbp import settings
 
 def key_of(*parts: object) -> str:
     """A name for what is remembered of something, the same for equal parts."""
+    import hashlib
+
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
@@ -26,6 +26,8 @@ def recall(kind: str, key: str) -> Any:
 
 def remember(kind: str, key: str, content: object) -> bool:
     """Remember something, and say whether that could be done. Where the folder cannot be written, nothing is."""
+    import tempfile
+
     path = _path(kind, key)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

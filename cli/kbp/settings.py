@@ -1,8 +1,6 @@
 """The one place that reads the environment and knows the user's folders."""
 
 import os
-import shlex
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -108,6 +106,8 @@ def is_github() -> bool:
 
 def editor() -> list[str]:
     """The command that edits a file: `VISUAL`, else `EDITOR`. Empty: none."""
+    import shlex
+
     for name in ("VISUAL", "EDITOR"):
         try:
             if command := shlex.split(os.environ.get(name, "")):
@@ -119,6 +119,9 @@ def editor() -> list[str]:
 
 def pager() -> list[str]:
     """The command that pages long output: `PAGER`, else less where there is one. Empty: none."""
+    import shlex
+    import shutil
+
     if "PAGER" in os.environ:
         try:
             return shlex.split(os.environ["PAGER"])

@@ -1,17 +1,12 @@
 """The values of a prompt's arguments as a person gives them: on the command line, from files, from stdin."""
 
-import difflib
-import json
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import yaml
-
-from kbp import frontmatter, words
+from kbp import words
 from kbp.display import counted, said_of
-from kbp.frontmatter import TooDeep, Value
 from kbp.model import Argument
 from kbp.text import BOM, WHITE
 
@@ -133,11 +128,13 @@ class Values:
 
     def read_map(self, path: str) -> None:
         """Take a map of values from a JSON or YAML file, JSON from stdin for `-`. What is given already stays."""
+        from kbp import maps  # which reads YAML, and hardly any run needs it
+
         label = f"--args {path}"
         before = len(self.faults)
         text = self._stdin(label, MAX_MAP) if path == STDIN else self._file(path, label, MAX_MAP)
         is_json = path == STDIN or path.lower().endswith(".json")
-        read = _from_json if is_json else _from_yaml
+        read = maps.from_json if is_json else maps.from_yaml
         found = read(text, label, self.faults) if text is not None else []
         if len(self.faults) > before:
             self.attempted.update(argument.name for argument in self.arguments)
@@ -193,6 +190,8 @@ class Values:
 
     def _hint(self, name: str) -> str:
         """The argument that was meant, or those there are. Looking for the nearest takes its time among thousands."""
+        import difflib
+
         known = [argument.name for argument in self.arguments]
         near = difflib.get_close_matches(name, known[:1000], n=1)
         if near:
@@ -242,75 +241,3 @@ class Values:
             self.faults.append(f"{label}: not UTF-8: the byte 0x{data[error.start]:02x} at offset {error.start}")
             return None
         return text if limit == MAX_MAP else text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
-
-
-Pairs = list[tuple[str, str | None]]
-
-
-def _from_json(text: str, label: str, faults: list[str]) -> Pairs:
-    try:
-        # Numbers stay the text they are, and pairs keep both of two equal names.
-        content = json.loads(text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=_Object)
-    except (ValueError, RecursionError) as error:
-        faults.append(f"{label}: not JSON: {error}")
-        return []
-    if not isinstance(content, _Object):
-        faults.append(f"{label}: not a map of names and values")
-        return []
-    return _checked(((name, _scalar(value), isinstance(value, list)) for name, value in content.pairs), label, faults)
-
-
-class _Object(list[object]):
-    """A JSON object as its pairs."""
-
-    def __init__(self, pairs: list[tuple[str, object]]) -> None:
-        super().__init__()
-        self.pairs = pairs
-
-
-def _scalar(value: object) -> str | None:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if isinstance(value, str) else None
-
-
-def _from_yaml(text: str, label: str, faults: list[str]) -> Pairs:
-    block = frontmatter.block(text, 0)
-    try:
-        node = frontmatter.compose(block.text)
-    except TooDeep:
-        faults.append(f"{label}: nested too deep")
-        return []
-    except yaml.YAMLError as error:
-        faults.append(f"{label}: not YAML: {_said(error)}")
-        return []
-    root = Value(node, block) if node is not None else None
-    problems = frontmatter.check(root) if root else []
-    if root is None or root.entries is None or problems:
-        faults.append(f"{label}: " + (problems[0].message if problems else "not a map of names and values"))
-        return []
-    values = (
-        (entry.key, entry.value.text, entry.value.items is not None or entry.value.entries is not None)
-        for entry in root.entries
-    )
-    return _checked(values, label, faults)
-
-
-def _said(error: yaml.YAMLError) -> str:
-    mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-    if mark is None or not isinstance(error, yaml.MarkedYAMLError):
-        return " ".join(str(error).split())
-    return f"{error.problem} (line {mark.line + 1}, column {mark.column + 1})"
-
-
-def _checked(values: Iterable[tuple[str, str | None, bool]], label: str, faults: list[str]) -> Pairs:
-    """The pairs that hold a text or nothing, each name once."""
-    found: dict[str, str | None] = {}
-    for name, value, is_collection in values:
-        if is_collection:
-            faults.append(f"{label}: the value of {name} is a list or a map; an argument is text")
-        elif name in found:
-            faults.append(f"{label}: {name} is given twice")
-        else:
-            found[name] = value
-    return list(found.items())

@@ -1,6 +1,5 @@
 """What a server asks while it makes a prompt, answered from what was given beforehand, or by a person."""
 
-import urllib.parse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,18 +7,9 @@ from typing import Any
 from kbp.ask.terminal import tell, terminal
 from kbp.display import safe, safe_line
 from kbp.live.forms import Field, check, fields_of, read
-from kbp.live.questions import Question, Reply
+from kbp.live.questions import Question, Reply, Unanswered
 
 _ANSWER, _OPEN, _DONE, _DECLINE, _CANCEL = "Answer", "Open it in the browser", "I have been there", "Decline", "Cancel"
-
-
-class Unanswered(Exception):
-    """A question that cannot be answered; `faults` and `help` say why and what would answer it."""
-
-    def __init__(self, faults: Sequence[str], help: Sequence[str] = ()) -> None:
-        super().__init__("; ".join(faults))
-        self.faults = tuple(faults)
-        self.help = tuple(help)
 
 
 @dataclass
@@ -73,6 +63,8 @@ class Answers:
     def _visit(self, question: Question, url: str) -> Reply:
         if not self.is_interactive:
             raise Unanswered([f"{question.server} wants you to visit {url}"], ["  run it on a terminal"])
+        import urllib.parse
+
         tell(f"{safe_line(question.server)} asks: {safe(question.message)}\n  {safe_line(url)}\n")
         host = urllib.parse.urlsplit(url).hostname or url
         with terminal() as io:
@@ -210,6 +202,7 @@ def ask_value(message: str, *, default: str = "", is_secret: bool = False, choic
 
 def open_browser(url: str) -> None:
     """Open an address of the web in the person's browser; nothing else is opened."""
+    import urllib.parse
     import webbrowser
 
     if urllib.parse.urlsplit(url).scheme in ("http", "https"):

@@ -12,14 +12,13 @@ import typer
 
 from kbp.ask.terminal import may_ask
 from kbp.commands.bundles import spelt
-from kbp.commands.console import SERVER_FAILED, Console, Stop, write_whole
+from kbp.commands.console import Console, Stop
 from kbp.commands.given import Given, missing_arguments, values_for
 from kbp.commands.live import Live, without_server
+from kbp.commands.outcome import printed
 from kbp.display import counted, safe_line, said_of
-from kbp.live.base import Answer
 from kbp.model import Prompt
 from kbp.output.jsontext import escaped
-from kbp.output.messages import FORMATS, Rendered
 
 if TYPE_CHECKING:
     from kbp.ask.questions import Answers
@@ -128,7 +127,7 @@ def call(
         console.hint(f"hint: nothing asked for the answer {safe_line(each)}")
     if calling.result:
         return (escaped(answer.text) if to_terminal else answer.text) + "\n", False
-    return _printed(console, calling, prompt, answer, format), format in ("text", "markdown")
+    return printed(console, name, answer, format, calling.save_media), format in ("text", "markdown")
 
 
 def listed(source: "LiveSource", name: str, live: Live) -> Prompt:
@@ -146,56 +145,3 @@ def listed(source: "LiveSource", name: str, live: Live) -> Prompt:
     shows = safe_line(shlex.join(["kbp", "list", *spelt(live)]))
     help.append(f"  {counted(len(names), 'prompt')} found; `{shows}` shows them")
     raise Stop(f"the server has no prompt called '{name}'", help=help)
-
-
-def _printed(console: Console, calling: Calling, prompt: Prompt, answer: Answer, format: str) -> str:
-    from kbp.live.source import messages_of
-
-    messages, odd = messages_of(answer.result)
-    for fault in odd:
-        console.warn(fault)
-    if not messages:
-        if not isinstance(answer.result.get("messages"), list):
-            raise Stop("the server answered with no messages", code=SERVER_FAILED, help=["  --result shows what came"])
-        console.hint("hint: the prompt has no messages")
-    description = answer.result.get("description")
-    rendered = Rendered(description if isinstance(description, str) else None, messages, wire=answer.text)
-    if calling.save_media is not None:
-        rendered.files = _save_media(calling.save_media, prompt.name, rendered, console)
-    text = FORMATS[format](rendered)
-    for loss in rendered.losses:
-        console.warn(loss)
-    return text
-
-
-def _save_media(folder: Path, prompt: str, rendered: Rendered, console: Console) -> dict[int, str]:
-    """Write the media of messages to a folder. What is there already and is another stays.
-
-    Raises:
-        Stop: they cannot be written.
-    """
-    from kbp.output.media import media_of
-
-    files: dict[int, str] = {}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for medium in media_of(rendered.messages):
-            if medium.data is None:
-                console.warn(f"message {medium.at + 1}: its {medium.kind} is no base64, and is not saved")
-                continue
-            path = _free(folder / medium.file_name(prompt), medium.data)
-            write_whole(path, medium.data)
-            files[medium.at] = str(path)
-            console.hint(f"saved {safe_line(str(path))} ({safe_line(medium.mime_type)})")
-    except OSError as error:
-        raise Stop(f"--save-media {folder}: {said_of(error)}") from None
-    return files
-
-
-def _free(path: Path, data: bytes) -> Path:
-    """The path, or one beside it where another file has it. A link is never followed."""
-    for at in range(1, 1000):
-        each = path if at == 1 else path.with_stem(f"{path.stem}-{at}")
-        if not each.is_symlink() and (not each.exists() or (each.is_file() and each.read_bytes() == data)):
-            return each
-    raise FileExistsError(17, "too many files of that name")

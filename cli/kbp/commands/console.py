@@ -5,20 +5,19 @@ import errno
 import io
 import os
 import re
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TextIO, TypeVar
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from kbp import __version__, dialects, settings
-from kbp import configuration as configurations
-from kbp.configuration import Configuration
+from kbp import __version__, settings
 from kbp.display import safe, said_of
 from kbp.output.style import styled
+
+if TYPE_CHECKING:
+    from kbp.configuration import Configuration
 
 DONE, TO_REPORT, WRONG_REQUEST, SERVER_FAILED = 0, 1, 2, 3
 Item = TypeVar("Item")
@@ -80,17 +79,20 @@ class Console:
     no_input: bool = False
 
     @cached_property
-    def configuration(self) -> Configuration:
+    def configuration(self) -> "Configuration":
         """The settings: those of the file that was named, else of the nearest one; none if none are wanted.
 
         Raises:
             Stop: they cannot be used, or want another version of kbp.
         """
+        from kbp import configuration as configurations
+        from kbp import dialects
+
         if not self.use_config:
-            return Configuration()
+            return configurations.Configuration()
         path = self.config.absolute() if self.config else configurations.find(Path.cwd())
         if path is None:
-            return Configuration()
+            return configurations.Configuration()
         try:
             found = configurations.load(path, dialects.names())
         except configurations.Wrong as wrong:
@@ -108,7 +110,11 @@ class Console:
     @property
     def cells(self) -> int | None:
         """The width of the terminal that stdout is, None when it is none."""
-        return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        if not sys.stdout.isatty():
+            return None
+        import shutil
+
+        return shutil.get_terminal_size().columns
 
     def read_stdin(self, limit: int) -> bytes:
         """The bytes of stdin, `limit` of them at most. Only ever called when a path or value is `-`.
@@ -153,7 +159,7 @@ class Console:
     def page(self, text: str, *, no_pager: bool = False) -> None:
         """Print a result without colours, through the user's pager when it is longer than the terminal."""
         pager = settings.pager() if sys.stdout.isatty() and not no_pager else []
-        if pager and text.count("\n") >= shutil.get_terminal_size().lines:
+        if pager and text.count("\n") >= _terminal_lines():
             _through_pager(pager, safe(text))
         else:
             self.print_text(text)
@@ -232,6 +238,12 @@ class Console:
             drop(sys.stderr)
 
 
+def _terminal_lines() -> int:
+    import shutil
+
+    return shutil.get_terminal_size().lines
+
+
 def drop(stream: TextIO) -> None:
     """Let what is still buffered, and whatever follows, go nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -263,6 +275,8 @@ def write_whole(path: Path, data: bytes, like: Path | None = None) -> None:
     before = path.stat() if path.exists() else None
     if before and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    import tempfile
+
     handle, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -291,3 +305,25 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def put(text: str, output: str | None, *, is_text: bool, console: Console) -> None:
+    """Print a result, or write it to the file that `-o` names, whole or not at all.
+
+    Raises:
+        Stop: it cannot be written.
+    """
+    if output is None or output == "-":
+        if is_text:
+            console.print_text(text)
+        else:
+            console.print(text)
+        return
+    if not output or output.endswith("/"):
+        raise Stop(f"-o '{output}': this is no name of a file")
+    try:
+        write_whole(Path(output), text.encode())
+    except FileNotFoundError:
+        raise Stop(f"-o {output}: the folder it should go to is not there") from None
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a link in a loop, up to Python 3.12
+        raise Stop(f"-o {output}: {said_of(error)}") from None

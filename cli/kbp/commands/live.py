@@ -15,11 +15,12 @@ import typer
 from kbp import configuration, memory, settings
 from kbp.ask.terminal import may_ask
 from kbp.commands.bundles import given_options
-from kbp.commands.console import SERVER_FAILED, Console, Stop
+from kbp.commands.console import Console, Stop
 from kbp.commands.options import Sources, bad_choice
+from kbp.commands.outcome import telling
 from kbp.display import safe_line
 from kbp.files import Roots, shown
-from kbp.live.base import REVISIONS, LiveError, Refusal
+from kbp.live.base import REVISIONS
 from kbp.live.session import AUTO, LEGACY_ERA, TIMEOUT
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from kbp.ask.questions import Answers
     from kbp.live.base import Channel
     from kbp.live.connection import Manner
-    from kbp.live.servers import Catalogue, Input, Server
+    from kbp.live.server import Input, Server
+    from kbp.live.servers import Catalogue
     from kbp.live.source import LiveSource
 
 _CONSENT = "consent"
@@ -107,19 +109,13 @@ class Live:
         Raises:
             Stop: there is no such server, it may not be started, it cannot be reached, or it fails.
         """
-        from kbp.ask.questions import Unanswered
         from kbp.live.connection import connected
 
         server = self._server(console)
         label = "the server" if self.server_cmd is not None else f"server '{server.name}'"
         resolved = self._agreed(server, console)
-        try:
-            with connected(server, self._manner(console, answers), resolved) as source:
-                yield source
-        except Unanswered as unanswered:
-            raise Stop(list(map(safe_line, unanswered.faults)), help=unanswered.help) from None
-        except LiveError as error:
-            raise failed(error, label, doing) from None
+        with telling(label, doing), connected(server, self._manner(console, answers), resolved) as source:
+            yield source
 
     def _manner(self, console: Console, answers: "Answers | None") -> "Manner":
         from kbp.live.connection import Manner
@@ -207,19 +203,6 @@ def known(console: Console) -> "Catalogue":
         return catalogue(console.configuration, Roots().marked(here) or here)
     except configuration.Wrong as wrong:
         raise Stop(wrong.faults) from None
-
-
-def failed(error: LiveError, label: str, doing: str) -> Stop:
-    """The end of a run because of a server."""
-    help = [safe_line(line) for line in error.help]
-    if isinstance(error, Refusal):
-        if error.data is not None:
-            help.append(f"  it says more: {safe_line(str(error.data))[:_MAX_TOLD]}")
-        return Stop(f"{label} refused {doing}: {safe_line(str(error))} ({error.code})", code=SERVER_FAILED, help=help)
-    said = str(error)
-    if said.startswith("the server ") and not said.startswith("the server at "):
-        said = label + said.removeprefix("the server")
-    return Stop(safe_line(said), code=SERVER_FAILED, help=help)
 
 
 def _unknown(name: str, found: "Catalogue") -> Stop:

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,11 +10,11 @@ from kbp import renderer
 from kbp.commands.bundles import spelt
 from kbp.commands.calling import Calling, call
 from kbp.commands.choice import choose
-from kbp.commands.console import DONE, Console, Stop, collecting, write_whole
+from kbp.commands.console import DONE, Console, Stop, collecting, put
 from kbp.commands.given import Given, filled, values_for
 from kbp.commands.live import Live, live_name, not_for_live
 from kbp.commands.options import STDIN, Sources, bad_choice
-from kbp.display import fit, safe_line, said_of
+from kbp.display import fit, safe_line
 from kbp.model import Kind, Template
 from kbp.output.messages import FORMATS, Rendered
 from kbp.renderer import Piece
@@ -59,7 +58,7 @@ def render(
         faults += bad_choice("--format", format, FORMATS)
         to_terminal = output in (None, STDIN) and console.cells is not None
         text, is_text = call(console, live, calling, given, name, words or [], format, faults, to_terminal=to_terminal)
-        _put(text, output, is_text=is_text, console=console)
+        put(text, output, is_text=is_text, console=console)
         return DONE
     takes_stdin = STDIN in (name, *(sources.path or []))
     faults = [*sources.faults(reads_stdin=takes_stdin), *bad_choice("--format", format, FORMATS)]
@@ -77,7 +76,7 @@ def render(
         console.warn(loss)
     _tell_words(template, words or [], console)
     _tell(template, pieces, explain, console)
-    _put(text, output, is_text=format in ("text", "markdown"), console=console)
+    put(text, output, is_text=format in ("text", "markdown"), console=console)
     return DONE
 
 
@@ -104,20 +103,3 @@ def _explained(piece: Piece) -> str:
     is_told = piece.origin in ("given", "default", "appended", "plugin root", "unescaped")
     value = f" '{fit(safe_line(piece.text), 60)}'" if is_told else ""
     return f"{safe_line(raw)}  {piece.origin}{value}"
-
-
-def _put(text: str, output: str | None, *, is_text: bool, console: Console) -> None:
-    if output is None or output == STDIN:
-        if is_text:
-            console.print_text(text)
-        else:
-            console.print(text)
-        return
-    if not output or output.endswith("/"):
-        raise Stop(f"-o '{output}': this is no name of a file")
-    try:
-        write_whole(Path(output), text.encode())
-    except FileNotFoundError:
-        raise Stop(f"-o {output}: the folder it should go to is not there") from None
-    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a link in a loop, up to Python 3.12
-        raise Stop(f"-o {output}: {said_of(error)}") from None

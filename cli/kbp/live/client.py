@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 from kbp.live.base import LEGACY, Answer, Json, Unreachable
 from kbp.live.connection import Manner, connected
 from kbp.live.questions import Handler
-from kbp.live.servers import Server
+from kbp.live.server import Server
 from kbp.live.source import Listing, LiveSource, Page, messages_of
 from kbp.model import Message, Prompt
 

@@ -9,9 +9,9 @@ from kbp import memory
 from kbp.live import lists
 from kbp.live.base import Channel, Json, LiveError, Login
 from kbp.live.questions import Handler
-from kbp.live.servers import Server
+from kbp.live.server import Server
 from kbp.live.session import AUTO, TIMEOUT, Session
-from kbp.live.source import LiveSource
+from kbp.live.source import Listing, LiveSource
 
 _ERAS = "eras"
 
@@ -42,25 +42,28 @@ class Manner:
 
 
 @contextlib.contextmanager
-def connected(server: Server, manner: Manner, resolved: Server | None = None) -> Iterator[LiveSource]:
+def connected(
+    server: Server, manner: Manner, resolved: Server | None = None, channel: Channel | None = None
+) -> Iterator[LiveSource]:
     """The prompts of a server, while it is connected.
 
     Args:
         server: the server as it is configured, which is what is remembered of it by.
         manner: how it is spoken to.
         resolved: the same with its variables replaced; as it is configured by default.
+        channel: what leads to it, if it is open already; it is closed all the same.
 
     Raises:
         LiveError: it cannot be reached, or speaks another protocol.
     """
     with contextlib.ExitStack() as stack:
-        channel = _channel(resolved or server, manner, stack)
+        channel = channel or _channel(resolved or server, manner)
+        stack.callback(channel.close)
         stack.callback(manner.ended, channel)
-        was_silent = memory.recall(_ERAS, server.key) is not None
         session = Session(
             channel,
             revision=manner.revision,
-            is_legacy=was_silent,
+            was_silent=lambda: memory.recall(_ERAS, server.key) is not None,
             timeout=manner.timeout,
             handler=manner.handler,
             takes_urls=manner.takes_urls,
@@ -69,25 +72,25 @@ def connected(server: Server, manner: Manner, resolved: Server | None = None) ->
         try:
             session.connect()
         except LiveError:
-            if was_silent:
-                memory.forget(_ERAS, server.key)
+            memory.forget(_ERAS, server.key)
             raise
         if session.was_silent:
             memory.remember(_ERAS, server.key, "legacy")
         revision = session.peer.revision
-        key = lists.key_of(server, manner.headers, manner.revision)
-        yield LiveSource(session, lambda found: lists.remember(key, found.prompts, found.seconds, revision))
+
+        def kept(found: Listing) -> None:
+            key = lists.key_of(server, manner.headers, manner.revision)
+            lists.remember(key, found.prompts, found.seconds, revision)
+
+        yield LiveSource(session, kept)
 
 
-def _channel(server: Server, manner: Manner, stack: contextlib.ExitStack) -> Channel:
-    """The channel to a server, closed with the stack."""
-    channel: Channel
+def _channel(server: Server, manner: Manner) -> Channel:
+    """A channel to a server."""
     if server.url is None:
         from kbp.live.stdio import Stdio
 
-        channel = Stdio(server.command, server.env, Path(server.cwd) if server.cwd else None)
-        stack.callback(channel.close)
-        return channel
+        return Stdio(server.command, server.env, Path(server.cwd) if server.cwd else None)
     from kbp.live.http import Http
 
     headers = {**server.headers, **manner.headers}
@@ -96,9 +99,7 @@ def _channel(server: Server, manner: Manner, stack: contextlib.ExitStack) -> Cha
         from kbp.live.oauth import provider
 
         auth = provider(server.url, manner.visit, login)
-    channel = Http(server.url, headers, is_sse=server.is_sse, auth=auth, login=login)
-    stack.callback(channel.close)
-    return channel
+    return Http(server.url, headers, is_sse=server.is_sse, auth=auth, login=login)
 
 
 def of_command(command: tuple[str, ...]) -> Server:

@@ -6,7 +6,7 @@ from typing import Any
 
 from kbp import memory
 from kbp.live.base import LEGACY
-from kbp.live.servers import Server
+from kbp.live.server import Server
 from kbp.model import Prompt
 
 _KIND = "lists"

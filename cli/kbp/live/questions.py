@@ -1,6 +1,6 @@
 """What a server asks back while it makes a prompt, and what is answered."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -42,6 +42,15 @@ class Reply:
         """The reply as the protocol has it."""
         content = {"content": dict(self.content)} if self.content is not None and self.action == "accept" else {}
         return {"action": self.action, **content}
+
+
+class Unanswered(Exception):
+    """A question that cannot be answered; `faults` and `help` say why and what would answer it."""
+
+    def __init__(self, faults: Sequence[str], help: Sequence[str] = ()) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = tuple(faults)
+        self.help = tuple(help)
 
 
 Handler = Callable[[Question], Reply]

@@ -3,86 +3,20 @@
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kbp import configuration, memory, settings
+from kbp import configuration, settings
 from kbp.configuration import Configuration
 from kbp.display import said_of
 from kbp.live.base import Json
+from kbp.live.server import VARIABLE, Input, Server
 
 OWN_FILE = "config.toml"
 _MAX_FILE = 32 * 1024 * 1024
 _HTTP_TYPES = ("http", "streamable-http", "streamableHttp")
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """A value that a configuration asks a person for. `is_secret` hides what is typed."""
-
-    id: str
-    description: str
-    default: str | None = None
-    is_secret: bool = False
-    choices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Server:
-    """A server as it is configured.
-
-    Attributes:
-        name: what a person calls it.
-        command: the program that is it, and its arguments; empty for one that is reached over HTTP.
-        env: what the program gets of the environment besides the little that all do.
-        cwd: the folder it runs in.
-        url: where it is reached.
-        headers: what goes with each request.
-        is_sse: whether it has the older transport of two addresses.
-        origin: the file that names it, None for the command line.
-        is_trusted: whether the user alone writes that file. What a project's file starts is asked about first.
-        inputs: the values that it asks a person for.
-        folder: the project that it belongs to.
-    """
-
-    name: str
-    command: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
-    cwd: str | None = None
-    url: str | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    is_sse: bool = False
-    origin: Path | None = None
-    is_trusted: bool = True
-    inputs: tuple[Input, ...] = ()
-    folder: Path | None = None
-
-    @property
-    def address(self) -> str:
-        """What is started or reached, for a person to see. Variables stand in it as they are written."""
-        import shlex
-
-        return self.url or shlex.join(self.command)
-
-    @property
-    def key(self) -> str:
-        """A name for what is remembered of it: the same while it is the same server."""
-        return memory.key_of(self.command, dict(self.env), self.cwd, self.url, self.is_sse)
-
-    @property
-    def needs_consent(self) -> bool:
-        """Whether a person has to agree before it is used: it starts a program, or is told what is in variables."""
-        return not self.is_trusted and (bool(self.command) or any(map(_uses_variable, self._texts())))
-
-    @property
-    def consent_key(self) -> str:
-        """A name for the consent: of this content, of this file."""
-        return memory.key_of(str(self.origin), self.name, self.key, dict(self.headers))
-
-    def _texts(self) -> Iterator[str]:
-        yield from (*self.command, *self.env.values(), *self.headers.values(), self.cwd or "", self.url or "")
 
 
 @dataclass(frozen=True)
@@ -234,15 +168,6 @@ def loads(text: str) -> Any:
 
 # Variables
 
-# ${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder}, ${input:id}: Claude Code 2.1 and VS Code 1.139
-_VARIABLE = re.compile(
-    r"\$\{(?:(?P<folder>workspaceFolder|userHome)|input:(?P<input>[^}]+)|(?:env:)?(?P<name>\w+)(?::-(?P<default>[^}]*))?)\}"
-)
-
-
-def _uses_variable(text: str) -> bool:
-    return any(not match["folder"] for match in _VARIABLE.finditer(text))
-
 
 def resolved(server: Server, ask: Callable[[Input], str] | None = None) -> Server:
     """The server with its variables replaced by their values.
@@ -281,7 +206,7 @@ def resolved(server: Server, ask: Callable[[Input], str] | None = None) -> Serve
         return answered.get(id, "")
 
     def filled(text: str) -> str:
-        return _VARIABLE.sub(value, text)
+        return re.sub(VARIABLE, value, text)
 
     made = replace(
         server,

@@ -29,6 +29,7 @@ from kbp.live.questions import ELICIT, Handler, Reply, question_of
 
 AUTO, LEGACY_ERA = "auto", "legacy"
 TIMEOUT = 30.0
+_AT_ONCE = 0.03
 PROBE = 5.0
 """How many seconds a server may take for `server/discover` before it is taken for one that does not know it."""
 _PREFIX = "io.modelcontextprotocol/"
@@ -63,7 +64,7 @@ class Session:
     Args:
         channel: what carries the messages.
         revision: `auto`, `legacy` for any that shakes hands, or one revision.
-        is_legacy: whether the server is known not to answer `server/discover`.
+        was_silent: says whether the server is known not to answer `server/discover`, which is not waited for then.
         timeout: how many seconds an answer may take; what a person thinks is not counted. None: any time.
         handler: who answers questions; without one the server is told that nobody does.
         takes_urls: whether the handler can send a person to an address.
@@ -77,7 +78,7 @@ class Session:
         channel: Channel,
         *,
         revision: str = AUTO,
-        is_legacy: bool = False,
+        was_silent: Callable[[], bool] = lambda: False,
         timeout: float | None = TIMEOUT,
         handler: Handler | None = None,
         takes_urls: bool = True,
@@ -90,7 +91,7 @@ class Session:
         self.was_silent = False
         self.peer = Peer(MODERN)
         self._revision = revision
-        self._is_legacy = is_legacy
+        self._was_silent = was_silent
         self._notified = notified
         self._ids = itertools.count(1)
 
@@ -102,7 +103,7 @@ class Session:
         Raises:
             LiveError: it cannot be reached, does not answer, or speaks none that is wanted.
         """
-        if self._revision not in (AUTO, MODERN) or (self._is_legacy and self._revision == AUTO):
+        if self._revision not in (AUTO, MODERN):
             self.peer = self._initialize()
         else:
             self.peer = self._discover()
@@ -114,7 +115,14 @@ class Session:
         is_pinned = self._revision == MODERN
         patience = self.timeout if is_pinned else PROBE if self.timeout is None else min(PROBE, self.timeout)
         try:
-            answer = self._wait("server/discover", number, patience)
+            try:
+                answer = self._wait("server/discover", number, patience if is_pinned else _AT_ONCE)
+            except TimedOut:
+                if is_pinned:
+                    raise
+                if self._was_silent():
+                    return self._initialize(probe=number)
+                answer = self._wait("server/discover", number, patience)
         except TimedOut:
             if is_pinned:
                 raise

@@ -4,10 +4,8 @@ import contextlib
 import json
 import os
 import queue
-import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,9 +13,8 @@ from typing import Any
 
 from kbp.display import said_of
 from kbp.live.base import MAX_MESSAGE, Received, Unreachable, parse
+from kbp.live.process import INHERITED, start
 
-INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
-"""What of the environment a server is given. All else must be listed where it is configured."""
 _PATIENCE = 2.0
 _TOLD, _LINE = 10, 500
 _MAX_LOG = 16 * 1024 * 1024
@@ -31,38 +28,27 @@ class Stdio:
     """
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None) -> None:
-        self.command = list(command)
+        try:
+            process, log = start(command, env, str(cwd) if cwd else None)
+        except (OSError, ValueError) as error:
+            raise Unreachable(_unstartable(command[0], cwd, error)) from None
+        self._take(process, log)
+
+    @classmethod
+    def around(cls, process: "subprocess.Popen[bytes]", log: int) -> "Stdio":
+        """The channel to a program that runs already, whose stderr goes to an open file."""
+        made = cls.__new__(cls)
+        made._take(process, log)
+        return made
+
+    def _take(self, process: "subprocess.Popen[bytes]", log: int) -> None:
         self.revision: str | None = None
         self.strays = 0
-        self.log = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the server)
+        self.log = os.fdopen(log, "r+b")
+        self._process = process
         self._messages: queue.SimpleQueue[Received | str] = queue.SimpleQueue()
         self._gone: str | None = None
-        given = {name: os.environ[name] for name in INHERITED if name in os.environ} | dict(env or {})
-        program = self._program(given, cwd)
-        try:
-            self._process = subprocess.Popen(  # noqa: S603 (what the user names, or has agreed to)
-                [program, *self.command[1:]],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self.log,
-                env=given,
-                cwd=cwd,
-                process_group=0,
-            )
-        except OSError as error:
-            self.log.close()
-            raise Unreachable(f"{self.command[0]} cannot be started: {said_of(error)}") from None
         threading.Thread(target=self._read, daemon=True).start()
-
-    def _program(self, env: Mapping[str, str], cwd: Path | None) -> str:
-        name = self.command[0]
-        if os.sep in name:
-            return os.path.join(cwd, name) if cwd else name  # noqa: PTH118
-        found = shutil.which(name, path=env.get("PATH"))
-        if found is None:
-            self.log.close()
-            raise Unreachable(f"there is no program '{name}' to start the server with")
-        return found
 
     def _read(self) -> None:
         """Take the lines of the server until there are no more, in a thread of its own."""
@@ -158,6 +144,15 @@ class Stdio:
             with contextlib.suppress(OSError, ValueError):
                 process.stdout.close()
         self.log.close()
+
+
+def _unstartable(program: str, cwd: Path | None, error: Exception) -> str:
+    """Why a program cannot be started."""
+    if cwd is not None and not cwd.is_dir():
+        return f"{program} cannot be started: there is no folder {cwd}"
+    if isinstance(error, FileNotFoundError) and os.sep not in program:
+        return f"there is no program '{program}' to start the server with"
+    return f"{program} cannot be started: {said_of(error)}"
 
 
 def _ending(code: int) -> str:

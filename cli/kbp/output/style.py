@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-import typer
-
 Meaning = Literal["error", "warning", "info", "path", "strong", "faint", "argument", "resolved", "kept"]
 
 _STYLES: dict[Meaning, dict[str, object]] = {
@@ -21,4 +19,8 @@ _STYLES: dict[Meaning, dict[str, object]] = {
 
 def styled(text: str, meaning: Meaning, color: bool) -> str:
     """The text in the colours of its meaning, as it is without colour."""
-    return typer.style(text, **_STYLES[meaning]) if color else text  # type: ignore[arg-type]  # a table of keywords
+    if not color:
+        return text
+    import typer  # which takes longer than many a run
+
+    return typer.style(text, **_STYLES[meaning])  # type: ignore[arg-type]  # a table of keywords

@@ -1,0 +1,160 @@
+"""The plain call of a prompt of a server that the command line starts: `kbp render NAME … --server-cmd COMMAND`.
+
+The server is started before anything else is imported, and nothing is imported that the call does not need, the reading
+of a command line least of all. Whatever is not plain, or goes wrong before the prompt is called, is left to the command
+line proper, which says what there is to say.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kbp.commands.console import Console
+    from kbp.live.base import Answer
+    from kbp.live.source import LiveSource
+
+_VALUES = {"-a": "arg", "--arg": "arg", "-A": "raw", "--server-cmd": "command", "-f": "format", "--format": "format"}
+_LIVE = "--server-cmd"
+
+
+def is_meant(arguments: Sequence[str]) -> bool:
+    """Whether a command line may be such a call."""
+    return arguments[:1] == ["render"] and _LIVE in arguments and "KBP_LOG" not in os.environ
+
+
+def run(arguments: Sequence[str]) -> int | None:
+    """Do the call and give the exit code; None when it is left to the command line proper."""
+    call = _read(arguments)
+    if call is None:
+        return None
+    from kbp.live.process import start
+
+    try:
+        process, log = start(call["command"])
+    except (OSError, ValueError):
+        return None
+    try:
+        from kbp.commands.console import Console
+        from kbp.commands.running import guarded, speak_utf8
+        from kbp.live.stdio import Stdio
+
+        channel = Stdio.around(process, log)
+    except BaseException:
+        process.kill()
+        raise
+    speak_utf8()
+    console = Console()
+    left: list[None] = []
+
+    def do() -> int:
+        answer = _called(call, channel, console)
+        if answer is None:
+            left.append(None)
+            return 0
+        from kbp.commands.outcome import printed
+
+        text = f"{answer.text}\n" if call["result"] else printed(console, call["name"], answer, call["format"])
+        console.print_text(text)
+        return 0
+
+    code = guarded(console, do)
+    return None if left else code
+
+
+def _read(arguments: Sequence[str]) -> dict[str, Any] | None:
+    """A plain call: options that have a value or none, each written apart from it; None for anything else."""
+    call: dict[str, Any] = {"arg": [], "raw": [], "words": [], "format": "text", "result": False, "command": None}
+    rest = iter(arguments[1:])
+    for word in rest:
+        if word in _VALUES:
+            value = next(rest, None)
+            key = _VALUES[word]
+            if value is None:
+                return None
+            if key in ("arg", "raw"):
+                call[key].append(value)
+            elif key == "command" and call[key] is not None:
+                return None
+            else:
+                call[key] = value
+        elif word == "--result":
+            call["result"] = True
+        elif word.startswith("-"):
+            return None
+        else:
+            call["words"].append(word)
+    if not call["words"] or not call["command"] or call["format"] not in ("text", "json"):
+        return None
+    if call["result"] and (call["format"] != "text" or sys.stdout is None or sys.stdout.isatty()):
+        return None
+    call["name"], *call["words"] = call["words"]
+    call["command"] = _split(call["command"])
+    return call if call["command"] else None
+
+
+def _split(command: str) -> list[str]:
+    """The words of a command; none where a quotation is not closed."""
+    if not any(sign in command for sign in "'\"\\#"):
+        return command.split()
+    import shlex
+
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
+def _called(call: dict[str, Any], channel: Any, console: "Console") -> "Answer | None":
+    """The result of the prompt; None when nothing was called, because something is wrong or has to be asked.
+
+    Raises:
+        Stop: the server was called, and fails.
+    """
+    from kbp.commands.outcome import telling
+    from kbp.display import safe_line
+    from kbp.live.base import LiveError
+    from kbp.live.connection import Manner, connected, of_command
+
+    is_called = False
+    try:
+        with connected(of_command(tuple(call["command"])), Manner(handler=_handler()), channel=channel) as source:
+            values = _values(call, source, console)
+            if values is None:
+                return None
+            is_called = True
+            with telling("the server", safe_line(call["name"])):
+                return source.result(call["name"], values)
+    except LiveError:
+        if is_called:
+            raise
+        return None
+
+
+def _handler() -> Any:
+    """Who answers questions of the server: a person on the terminal, if there is one."""
+    from kbp.ask.terminal import may_ask
+
+    if not may_ask():
+        return None
+    from kbp.ask.questions import Answers
+
+    return Answers(is_interactive=True)
+
+
+def _values(call: dict[str, Any], source: "LiveSource", console: "Console") -> dict[str, str] | None:
+    """The values for the prompt; None when it is not there, or they are not all there and right."""
+    from kbp.values import Values
+
+    prompt = source.find(call["name"])
+    if prompt is None:
+        return None
+    values = Values(prompt.arguments, None, console.read_stdin)
+    if any(text.endswith("=-") for text in call["arg"]) or call["words"][-1:] == ["-"]:
+        return None  # stdin is read once, and may be wanted again
+    values.assign(call["arg"])
+    values.assign(call["raw"], as_is=True)
+    values.take_words(call["words"])
+    is_missing = any(each.required and each.name not in values.given for each in prompt.arguments)
+    return None if values.faults or is_missing else values.given
