@@ -8,6 +8,7 @@ import shlex
 import pytest
 from conftest import TESTS, Kbp
 
+from kbp.app import COMMANDS
 from kbp.commands import linting
 from kbp.linter.rules import RULES
 from kbp.output import manual, messages, prompts
@@ -52,8 +53,9 @@ def test_the_readme_shows_what_is_printed(kbp: Kbp, request: pytest.FixtureReque
 
 def test_the_python_of_the_readme_runs() -> None:
     text = README.read_text(encoding="utf-8")
-    (block,) = re.findall(r"```pycon\n(.*?)```\n", text, re.DOTALL)
-    example = doctest.DocTestParser().get_doctest(block, {}, "README", str(README), 0)
+    blocks = re.findall(r"```pycon\n(.*?)```\n", text, re.DOTALL)
+    assert len(blocks) == 2
+    example = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "README", str(README), 0)
     told: list[str] = []
     with contextlib.chdir(TESTS.parent):
         doctest.DocTestRunner(verbose=False).run(example, out=told.append)
@@ -69,7 +71,7 @@ def test_the_two_commands_are_there_and_ci_calls_the_one_of_the_tests() -> None:
 
 def test_every_command_and_format_is_in_the_readme() -> None:
     text = README.read_text(encoding="utf-8")
-    for name in ("lint", "list", "show", "render", "rules", "config", "diff"):
+    for name in COMMANDS:
         assert f"kbp {name}" in text
     for format in (*linting.FORMATS, *messages.FORMATS, *prompts.LIST_FORMATS):
         assert re.search(rf"\b{format}\b", text), format

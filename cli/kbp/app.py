@@ -20,6 +20,7 @@ HELP = """Lint, convert and render prompt files: kb ({{ name }}), Claude Code ($
   kbp convert commands/ --to copilot
   kbp list                          which prompts there are
   kbp render debug -a app=loki      one of them, filled in
+  kbp list --server docs            the prompts of a live MCP server
 """
 
 COMMANDS = {

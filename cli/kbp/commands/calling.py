@@ -17,6 +17,7 @@ from kbp.commands.given import Given, missing_arguments, values_for
 from kbp.commands.live import Live, without_server
 from kbp.commands.outcome import printed
 from kbp.display import counted, safe_line, said_of
+from kbp.live.session import MAX_ROUNDS
 from kbp.model import Prompt
 from kbp.output.jsontext import escaped
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from kbp.ask.questions import Answers
     from kbp.live.source import LiveSource
 
-MAX_ROUNDS = 10
 _MAX_ANSWERS = 16 * 1024 * 1024
 
 
@@ -118,7 +118,7 @@ def call(
         answered = {*answers.texts, *answers.values} if answers else set()  # the server is to ask for these itself
         missing = [each for each in prompt.arguments if each.required and each.name not in {*values.given, *answered}]
         if any(each.name not in values.attempted for each in missing):
-            raise missing_arguments(tuple(missing), values, [name, *spelt(live), *spelt(calling)])
+            raise missing_arguments(tuple(missing), values, [name, *live.spelt(), *spelt(calling)])
         if faults:
             raise Stop(faults)
         answer = source.result(name, values.given, calling.max_rounds)
@@ -142,6 +142,6 @@ def listed(source: "LiveSource", name: str, live: Live) -> Prompt:
     names = [each.name for each in source.prompts()]
     near = difflib.get_close_matches(name, names, n=3) or [each for each in names if each.lower() == name.lower()]
     help = [f"  did you mean: {safe_line(', '.join(near))}?"] if near else []
-    shows = safe_line(shlex.join(["kbp", "list", *spelt(live)]))
+    shows = safe_line(shlex.join(["kbp", "list", *live.spelt()]))
     help.append(f"  {counted(len(names), 'prompt')} found; `{shows}` shows them")
     raise Stop(f"the server has no prompt called '{name}'", help=help)

@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 
 from kbp import dialects
-from kbp.commands.bundles import spelt
 from kbp.commands.console import DONE, Console, Stop, collecting
 from kbp.commands.listing import Listing
 from kbp.commands.live import Live, not_for_live
@@ -108,7 +107,7 @@ def _list_live(
 ) -> int:
     """List the prompts of a server."""
     found, code = listing.read(live, console)
-    chosen = _matching(list(found.prompts), pattern, ["kbp", "list", *spelt(live)])
+    chosen = _matching(list(found.prompts), pattern, ["kbp", "list", *live.spelt()])
     text = LIST_FORMATS[format](chosen, console.cells)
     if format == "json" and found.next_cursor is not None:
         text = dump({"prompts": [mcp_prompt(prompt) for prompt in chosen], "nextCursor": found.next_cursor})

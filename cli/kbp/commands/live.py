@@ -14,7 +14,7 @@ import typer
 
 from kbp import configuration, memory, settings
 from kbp.ask.terminal import may_ask
-from kbp.commands.bundles import given_options
+from kbp.commands.bundles import given_options, spelt
 from kbp.commands.console import Console, Stop
 from kbp.commands.options import Sources, bad_choice
 from kbp.commands.outcome import telling
@@ -79,6 +79,10 @@ class Live:
     def headers(self) -> Mapping[str, str]:
         """The headers that are given, those alone that are right."""
         return _headers(self.header or [])[0]
+
+    def spelt(self) -> list[str]:
+        """The options as they would be typed again, the values of headers left out where they are secrets."""
+        return spelt(replace(self, header=[_without_value(text) for text in self.header or []] or None))
 
     def faults(self) -> list[str]:
         """What is wrong with these options."""
@@ -247,6 +251,11 @@ def _headers(given: list[str]) -> tuple[Mapping[str, str], list[str]]:
             faults.append(f"--header {name}: its value has characters that no header can have")
         headers[name] = value
     return headers, faults
+
+
+def _without_value(header: str) -> str:
+    name, _, value = header.partition(":")
+    return header if value.strip().startswith(("@", "env:")) else f"{name}: …"
 
 
 def _header_value(text: str) -> str:

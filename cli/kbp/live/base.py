@@ -125,7 +125,13 @@ class Channel(Protocol):
         ...
 
 
-_DECODER = json.JSONDecoder()
+def _integer(digits: str) -> int | str:
+    """A number, however long it is: Python does not read one of more than 4,300 digits."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else digits
+
+
+_MAX_DIGITS = 4300
+_DECODER = json.JSONDecoder(parse_int=_integer)
 _WHITE = " \t\r\n"
 
 

@@ -10,6 +10,7 @@ from kbp.live.base import LEGACY, Answer, Json, Unreachable
 from kbp.live.connection import Manner, connected
 from kbp.live.questions import Handler
 from kbp.live.server import Server
+from kbp.live.session import MAX_ROUNDS
 from kbp.live.source import Listing, LiveSource, Page, messages_of
 from kbp.model import Message, Prompt
 
@@ -140,7 +141,7 @@ class Client:
         return self._do(ask)
 
     def get_with_input(
-        self, name: str, arguments: Mapping[str, str] | None, handler: Handler, max_rounds: int = 10
+        self, name: str, arguments: Mapping[str, str] | None, handler: Handler, max_rounds: int = MAX_ROUNDS
     ) -> tuple[Message, ...]:
         """The messages of a prompt whose server may ask back.
 

@@ -9,7 +9,7 @@ from kbp import memory
 from kbp.live import lists
 from kbp.live.base import Channel, Json, LiveError, Login
 from kbp.live.questions import Handler
-from kbp.live.server import Server
+from kbp.live.server import Server, without_secrets
 from kbp.live.session import AUTO, TIMEOUT, Session
 from kbp.live.source import Listing, LiveSource
 
@@ -109,7 +109,7 @@ def of_command(command: tuple[str, ...]) -> Server:
 
 def of_url(url: str, *, is_sse: bool = False) -> Server:
     """The server at an address."""
-    return Server(url, url=url, is_sse=is_sse)
+    return Server(without_secrets(url), url=url, is_sse=is_sse)
 
 
 def over_sse(server: Server) -> Server:

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kbp.live.base import CANCELLED, HTTP_STATUS, MODERN, Login, Received, Unauthorized, Unreachable
+from kbp.live.server import without_secrets
 from kbp.live.tap import Tap
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Http:
 
         for name in _NOISY:  # they log what is told here as an error
             logging.getLogger(name).addHandler(logging.NullHandler())
-        self.url = url
+        self.url, self.shown = url, without_secrets(url)
         self.revision: str | None = None
         self._headers = dict(headers or {})
         self._auth = auth
@@ -89,13 +90,13 @@ class Http:
                     async for item in read:
                         self._messages.put(item if isinstance(item, Exception) else self._received(item))
                     await anyio.sleep(_ENDING_REASON_SECONDS)  # for a failure that ended it, which says more
-                    self._messages.put(Unreachable(f"the server at {self.url} closed the connection"))
+                    self._messages.put(Unreachable(f"the server at {self.shown} closed the connection"))
 
                 group.start_soon(pass_on)
                 await self._stop.wait()
                 group.cancel_scope.cancel()
         except Exception as error:
-            self._failure = _told(_root(error), self.url, self._status)
+            self._failure = _told(_root(error), self.shown, self._status)
             self._messages.put(self._failure)
         finally:
             self._opened.set()
@@ -159,7 +160,7 @@ class Http:
         try:
             self._portal.call(self._write.send, SessionMessage(parsed, metadata))
         except Exception as error:
-            raise self._failure or _told(_root(error), self.url, self._status) from None
+            raise self._failure or _told(_root(error), self.shown, self._status) from None
         if message.get("method") == CANCELLED and self.revision != MODERN:  # there, the end of the request says it
             self._tap.cancelled.wait(_CANCEL_SECONDS)
 
@@ -193,7 +194,7 @@ class Http:
             return None
         if isinstance(received, Exception):
             self._messages.put(received)  # nothing else comes after it
-            raise received if isinstance(received, Unreachable) else _told(received, self.url, self._status)
+            raise received if isinstance(received, Unreachable) else _told(received, self.shown, self._status)
         return self._without_answer(received) if received.is_local else received
 
     def _without_answer(self, received: Received) -> Received:
@@ -206,9 +207,9 @@ class Http:
         error = received.message.get("error")
         if status is None:
             said = error.get("message") if isinstance(error, dict) else "no answer"
-            raise Unreachable(f"the server at {self.url} gave no answer: {said}")
+            raise Unreachable(f"the server at {self.shown} gave no answer: {said}")
         if status[0] in (401, 403) or status[0] >= 500:
-            raise _bad_status(self.url, status)
+            raise _bad_status(self.shown, status)
         return Received(
             {"id": received.message.get("id"), "error": {"code": HTTP_STATUS, "message": f"HTTP {status[0]}"}}
         )

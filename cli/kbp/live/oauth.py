@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kbp import memory
 from kbp.live.base import Login, Unauthorized
+from kbp.live.server import without_secrets
 
 if TYPE_CHECKING:
     import httpx2
@@ -142,7 +143,7 @@ def provider(url: str, visit: Visit | None, login: Login) -> "httpx2.Auth":
     async def show(address: str) -> None:
         if visit is None:
             raise Unauthorized(
-                f"the server at {url} wants you to log in",
+                f"the server at {without_secrets(url)} wants you to log in",
                 ("  run the command on a terminal once, or give a token with --header 'Authorization: Bearer …'",),
             )
         try:
@@ -159,7 +160,7 @@ def provider(url: str, visit: Visit | None, login: Login) -> "httpx2.Auth":
         login.is_open = False
         if given is None or "error" in given:
             said = given["error"] if given else f"nobody logged in within {_LOGIN_SECONDS:g} seconds"
-            raise Unauthorized(f"the server at {url} was not logged in to: {said}")
+            raise Unauthorized(f"the server at {without_secrets(url)} was not logged in to: {said}")
         return AuthorizationCodeResult(code=given["code"], state=given.get("state"), iss=given.get("iss"))
 
     class Provider(OAuthClientProvider):

@@ -54,7 +54,7 @@ class Server:
         """What is started or reached, for a person to see. Variables stand in it as they are written."""
         import shlex
 
-        return self.url or shlex.join(self.command)
+        return without_secrets(self.url) if self.url else shlex.join(self.command)
 
     @property
     def key(self) -> str:
@@ -73,6 +73,12 @@ class Server:
 
     def _texts(self) -> Iterator[str]:
         yield from (*self.command, *self.env.values(), *self.headers.values(), self.cwd or "", self.url or "")
+
+
+def without_secrets(url: str) -> str:
+    """An address for a person to see: without a name and password in it, and what is asked of it."""
+    bare = re.sub(r"(?<=://)[^/?#]*@", "", url)
+    return re.sub(r"\?.*", "?…", bare, count=1, flags=re.DOTALL)
 
 
 # ${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder}, ${input:id}: Claude Code 2.1 and VS Code 1.139

@@ -224,7 +224,7 @@ def resolved(server: Server, ask: Callable[[Input], str] | None = None) -> Serve
 def described(server: Server) -> Json:
     """The server as JSON for a person to see: of headers and environment the names alone."""
     content: Json = {"name": server.name}
-    content |= {"url": server.url, "type": "sse" if server.is_sse else "http"} if server.url else {}
+    content |= {"url": server.address, "type": "sse" if server.is_sse else "http"} if server.url else {}
     content |= {"command": list(server.command), "type": "stdio"} if server.command else {}
     content |= {"headers": sorted(server.headers)} if server.headers else {}
     content |= {"env": sorted(server.env)} if server.env else {}

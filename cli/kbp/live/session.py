@@ -29,6 +29,8 @@ from kbp.live.questions import ELICIT, Handler, Reply, question_of
 
 AUTO, LEGACY_ERA = "auto", "legacy"
 TIMEOUT = 30.0
+MAX_ROUNDS = 10
+"""How many times a server may ask back while it makes one prompt."""
 _AT_ONCE = 0.03
 PROBE = 5.0
 """How many seconds a server may take for `server/discover` before it is taken for one that does not know it."""
@@ -93,6 +95,7 @@ class Session:
         self._revision = revision
         self._was_silent = was_silent
         self._notified = notified
+        self._questions_left = MAX_ROUNDS
         self._ids = itertools.count(1)
 
     # Connecting
@@ -258,6 +261,9 @@ class Session:
             reply["error"] = {"code": INVALID_PARAMS, "message": "this question is of no known kind"}
         else:
             try:
+                self._questions_left -= 1
+                if self._questions_left < 0:
+                    raise BadAnswer("the server asks more often than it may (--max-rounds)")
                 reply["result"] = self.handler(question).as_json()
             except BaseException:
                 self.channel.send({**reply, "result": Reply("cancel").as_json()})
@@ -275,7 +281,7 @@ class Session:
         if self.peer.capabilities is not None and "prompts" not in self.peer.capabilities:
             raise NoPrompts("the server offers no prompts")
 
-    def get(self, name: str, arguments: Mapping[str, str], max_rounds: int = 10) -> Answer:
+    def get(self, name: str, arguments: Mapping[str, str], max_rounds: int = MAX_ROUNDS) -> Answer:
         """The result of a prompt, after as many rounds of questions as the server wants.
 
         Args:
@@ -288,6 +294,7 @@ class Session:
             LiveError: as `request`.
         """
         self.check_prompts()
+        self._questions_left = max_rounds
         base = {"name": name, **({"arguments": dict(arguments)} if arguments else {})}
         more: Json = {}
         for done in range(max_rounds + 1):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kbp.live.base import INVALID_PARAMS, METHOD_NOT_FOUND, Answer, BadAnswer, Json, LiveError, NoPrompts, Refusal
-from kbp.live.session import Session
+from kbp.live.session import MAX_ROUNDS, Session
 from kbp.model import Argument, Message, Prompt
 
 MAX_PAGES = 1_000
@@ -160,7 +160,7 @@ class LiveSource:
         prompts = (self._listing or self.list_all(until=name)).prompts
         return next((prompt for prompt in prompts if prompt.name == name), None)
 
-    def result(self, name: str, arguments: Mapping[str, str], max_rounds: int = 10) -> Answer:
+    def result(self, name: str, arguments: Mapping[str, str], max_rounds: int = MAX_ROUNDS) -> Answer:
         """The whole result of a prompt, as it came."""
         return self.session.get(name, arguments, max_rounds)
 

@@ -16,6 +16,8 @@ from kbp.live.base import MAX_MESSAGE, Received, Unreachable, parse
 from kbp.live.process import INHERITED, start
 
 _PATIENCE = 2.0
+_WAITING = 1000
+"""How many messages may wait to be read, on either side."""
 _TOLD, _LINE = 10, 500
 _MAX_LOG = 16 * 1024 * 1024
 
@@ -46,9 +48,11 @@ class Stdio:
         self.strays = 0
         self.log = os.fdopen(log, "r+b")
         self._process = process
-        self._messages: queue.SimpleQueue[Received | str] = queue.SimpleQueue()
+        self._messages: queue.Queue[Received | str] = queue.Queue(_WAITING)
+        self._outgoing: queue.Queue[bytes | None] = queue.Queue(_WAITING)
         self._gone: str | None = None
-        threading.Thread(target=self._read, daemon=True).start()
+        for work in (self._read, self._write):
+            threading.Thread(target=work, daemon=True).start()
 
     def _read(self) -> None:
         """Take the lines of the server until there are no more, in a thread of its own."""
@@ -71,13 +75,28 @@ class Stdio:
             elif line.strip():
                 self.strays += 1
 
-    def send(self, message: Mapping[str, Any]) -> None:
-        """Write a message. That nobody reads it shows when the answer is waited for."""
+    def _write(self) -> None:
+        """Write messages until there are no more, in a thread of its own: a server may not read what it is sent."""
         stream = self._process.stdin
         assert stream is not None  # noqa: S101 (it is a pipe)
         with contextlib.suppress(OSError, ValueError):
-            stream.write(json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
-            stream.flush()
+            while (data := self._outgoing.get()) is not None:
+                stream.write(data)
+                stream.flush()
+        with contextlib.suppress(OSError, ValueError):
+            stream.close()
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send a message. That nobody reads it shows when the answer is waited for.
+
+        Raises:
+            Unreachable: many are not read.
+        """
+        data = json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        try:
+            self._outgoing.put(data, timeout=_PATIENCE)
+        except queue.Full:
+            raise Unreachable("the server does not read what it is sent") from None
 
     def receive(self, seconds: float | None) -> Received | None:
         """The next message, None when none came in time.
@@ -128,9 +147,8 @@ class Stdio:
     def close(self) -> None:
         """End the program: by closing its stdin, else by a signal that asks, else by one that does not."""
         process = self._process
-        with contextlib.suppress(OSError, ValueError):
-            if process.stdin is not None:
-                process.stdin.close()
+        with contextlib.suppress(queue.Full):
+            self._outgoing.put_nowait(None)
         for number in (None, signal.SIGTERM, signal.SIGKILL):
             if number is not None:
                 with contextlib.suppress(OSError):
