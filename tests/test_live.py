@@ -656,9 +656,10 @@ def test_the_headers_of_the_newest_revision(http: Peer, kbp: Kbp, tmp_path: Path
 def test_a_person_who_leaves_stops_the_server(tmp_path: Path) -> None:
     hard = peers("stdio", tmp_path, ExitStack())(DELAY=20)
     command = [sys.executable, "-m", "kbp", "render", "plain", *hard.options]
-    listen: Callable[[], object] = lambda: signal.signal(
-        signal.SIGINT, signal.SIG_DFL
-    )  # a job in the background does not
+
+    def listen() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background does not
+
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=listen) as process:
         assert soon(lambda: bool(hard.sent("prompts/get")), 20)
         process.send_signal(signal.SIGINT)

@@ -94,7 +94,10 @@ def test_a_rude_server_ends_with_an_error(name: str, tmp_path: Path, kbp: Kbp) -
     assert said in result.err
 
 
-NAMELESS = "result['prompts'] += [7, None, {}, {'name': 5}, {'name': 'q', 'arguments': [3, {}, {'name': 'y', 'required': 'x'}]}]"
+NAMELESS = """
+    odd = [3, {}, {"name": "y", "required": "x"}]
+    result["prompts"] += [7, None, {}, {"name": 5}, {"name": "q", "arguments": odd}]
+"""
 
 
 def test_entries_without_a_name_are_left_out_and_told(tmp_path: Path, kbp: Kbp) -> None:

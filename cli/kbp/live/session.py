@@ -312,7 +312,7 @@ class Session:
         """What goes with the next request: the replies to the questions of an answer, and its state."""
         requests = answer.result.get("inputRequests")
         has_state = "requestState" in answer.result
-        if not requests and not has_state:
+        if (not requests and not has_state) or (requests and not isinstance(requests, dict)):
             raise BadAnswer("the server wants more input and does not say which", answer)
         replies = {}
         for key, request in requests.items() if isinstance(requests, dict) else ():
