@@ -621,17 +621,15 @@ def test_two_prompts_are_compared_by_meaning(kbp: Kbp, tree: Tree) -> None:
         "description: d -> e\n"
         "argument zone: (none) -> optional\n"
         "message with a value for each argument:\n"
-        "  @@ -1,2 +1,3 @@\n"
+        "  @@ -1 +1,2 @@\n"
         "  -Look at <app>.\n"
         "  +Look\n"
         "  +at <zone>.\n"
-        "   \n"
         "message without values:\n"
-        "  @@ -1,2 +1,3 @@\n"
+        "  @@ -1 +1,2 @@\n"
         "  -Look at .\n"
         "  +Look\n"
         "  +at .\n"
-        "   \n"
     )
     same = kbp(
         "diff",

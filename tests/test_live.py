@@ -281,7 +281,7 @@ ROWS = [
         "a megabyte is all that the older transport takes", "render huge", {}, 3, "", "1048576 byte limit", on=("sse",)
     ),
     Row("an error", "render plain", {"ERROR": "-32603:it broke"}, 3, "", "refused plain: it broke (-32603)", on=ALL),
-    Row("what an error says more", "render plain", {"ERROR": "-1"}, 3, "", "it says more: {'hint': 'scripted'"),
+    Row("what an error says more", "render plain", {"ERROR": "-1"}, 3, "", 'it says more: {"hint": "scripted"'),
     Row(
         "a message that doubles its code",
         "render plain",
@@ -334,6 +334,17 @@ ROWS = [
         on=("stdio", "events", "mcp"),
     ),
     Row("the log of a server", "render plain -v", {"NOISE": "log", "REVISION": "legacy"}, err="[server] working"),
+    Row("a name that is not listed", "render nothing", {}, 2, "", "the server has no prompt called 'nothing'"),
+    Row("an argument that is not listed", "render plain -a x=1", {}, 2, "", "the prompt has no argument x"),
+    Row("called all the same", "render nothing --allow-unknown", {}, 3, "", "refused nothing: Unknown prompt: nothing"),
+    Row("called without what it needs", "render need --allow-unknown", {}, 3, "", "Missing required argument: app"),
+    Row("called where the list breaks off", "render plain --allow-unknown", {"CURSOR": "expire", "PAGE": 1}, out=PLAIN),
+    Row("called where no list is", "render plain --allow-unknown", {"CAPABILITY": "hollow"}, out=PLAIN),
+    Row("called where none is declared", "render plain --allow-unknown", {"CAPABILITY": "undeclared"}, out=PLAIN),
+    Row("nobody can be asked", ASK, {"MRTR": "form"}, 3, "", "it was told that nobody can be asked"),
+    Row(
+        "a list that breaks off can be had", "list", {"CURSOR": "repeat"}, 3, "", "--partial prints what was read of it"
+    ),
     # defects of results
     Row("content without a type", "render plain", {"RESULT": "notype"}, err="message 1 has content without a type"),
     Row(
@@ -619,7 +630,7 @@ def test_a_list_is_kept_as_long_as_the_server_says(stdio: Peer, kbp: Kbp, home: 
 
 
 STATUSES = [
-    (401, "refuses this authorization (HTTP 401)"),
+    (401, "wants an authorization (HTTP 401)"),
     (403, "(HTTP 403)"),
     (404, "answers with HTTP 404"),
     (500, "answers with HTTP 500"),

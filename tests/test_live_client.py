@@ -270,6 +270,8 @@ def test_a_wrong_server_is_a_wrong_value() -> None:
         api.connect("uvx server")
     with pytest.raises(ValueError, match="a command has a program"):
         api.connect([])
+    with pytest.raises(ValueError, match="a time-out is a number of seconds above 0"):
+        api.connect(["x"], timeout=0)
 
 
 def test_an_unreachable_server_is_unreachable() -> None:
@@ -290,6 +292,21 @@ for line in sys.stdin:
     }
     print(json.dumps({"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": result}), flush=True)
 """
+
+
+def test_a_client_that_is_not_closed_ends_with_the_program(tmp_path: Path) -> None:
+    hard = Hard((), tmp_path / "log")
+    code = f"import kbp; client = kbp.connect({stdio_command(tmp_path / 'log')!r}); print(len(client.list_all()))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "25\n", "")
+    assert not hard.is_alive()
+
+
+def test_a_handler_gives_a_reply(connect: Connect) -> None:
+    client, _ = connect(MRTR="form")
+    wrong: Any = lambda question: {"action": "accept"}  # noqa: E731
+    with pytest.raises(TypeError, match=r"a handler gives a kbp\.Reply, and not dict"):
+        client.get_with_input("ask", {"topic": "x"}, wrong)
 
 
 def test_the_environment_of_a_server_is_what_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,13 +38,12 @@ def test_a_line_for_each_prompt_that_differs(options: list[str], tree: Tree, kbp
     changed = GREET.replace("required: true", "required: false").replace("a {{ tone }} tone.", "one {{ tone }} tone.")
     top = tree({"prompts/greet.md": changed, "prompts/plain.md": PLAIN, "prompts/own.md": PLAIN})
     out = kbp("diff", *options, cwd=top).out
-    assert (
-        out.startswith(
-            "changed  greet  prompts/greet.md: argument name, message with a value for each argument, "
-            "message without values\n"
-            "missing  own    prompts/own.md: not on the server\n"
-        )
-        or "changed  greet  prompts/greet.md: argument name" in out
+    assert out.startswith(
+        "changed  greet  prompts/greet.md: argument name: optional -> required; "
+        "message with a value for each argument: "
+        "Greet <name> in one <tone> tone. -> Greet <name> in a <tone> tone.; "
+        "message: the server refuses: Missing required argument: name (-32602)\n"
+        "missing  own    prompts/own.md: not on the server\n"
     )
     content = json.loads(kbp("diff", *options, "-f", "json", cwd=top).out)["prompts"]
     states = {each["name"]: each["state"] for each in content}
@@ -87,6 +86,19 @@ def test_a_file_and_a_prompt_of_a_server(tree: Tree, home: Path, tmp_path: Path,
     assert "  -[assistant]\n" in apart.out
     assert kbp("diff", "h:plain", "h:plain", cwd=top).code == 0
     assert kbp("diff", "h:nothing", "h:plain", cwd=top).code == 2
+
+
+def test_the_end_of_the_last_line_is_no_difference(options: list[str], tree: Tree, kbp: Kbp) -> None:
+    top = tree({"prompts/plain.md": PLAIN + "\n"})
+    assert kbp("diff", *options, "prompts/plain.md", cwd=top).code == 0, "single files are not all that there is"
+
+
+def test_a_server_is_named_and_told_how_in_one_line(tree: Tree, tmp_path: Path, kbp: Kbp) -> None:
+    command, *arguments = stdio_command(tmp_path / "log")
+    project = {".mcp.json": json.dumps({"mcpServers": {"h": {"command": command, "args": arguments}}}), ".git/HEAD": ""}
+    top = tree({**project, "prompts/plain.md": PLAIN})
+    assert kbp("diff", "prompts/plain.md", "h:plain", "--yes", "--timeout", "20", cwd=top).code == 0
+    assert "goes with --server" in kbp("diff", "prompts/plain.md", "prompts/plain.md", "--yes", cwd=top).err
 
 
 def test_a_failing_server_is_no_difference(tree: Tree, tmp_path: Path, kbp: Kbp) -> None:

@@ -120,6 +120,27 @@ def test_a_number_of_many_digits_is_no_fault(tmp_path: Path, kbp: Kbp) -> None:
     assert result.out.endswith('"messages": [], "n": ' + "9" * 5000 + "}\n")
 
 
+WORDS = [
+    ("echo hello", "on stdout it wrote 1 line that is no message of MCP, the first: hello"),
+    ("sh -c 'echo a; echo b; sleep 5'", "on stdout it wrote 2 lines that are no messages of MCP, the first: a"),
+    ("cat", "the server repeats what it is sent: it is no MCP server"),
+    ("sh -c 'exit 3'", "or write --server-cmd 'env NAME=VALUE COMMAND'"),
+]
+
+
+@pytest.mark.parametrize(("command", "said"), WORDS)
+def test_a_program_that_is_no_server_is_told_by_what_it_wrote(command: str, said: str, kbp: Kbp) -> None:
+    result = kbp("list", "--server-cmd", command, "--timeout", "1")
+    assert result.code == 3
+    assert said in result.err
+
+
+def test_what_it_needs_of_the_environment_is_not_told_of_a_server_that_has_answered(tmp_path: Path, kbp: Kbp) -> None:
+    result = kbp("render", "p", "--server-cmd", written(tmp_path, "sys.exit(3) if is_get else None"))
+    assert "ended with exit code 3" in result.err
+    assert "environment" not in result.err
+
+
 # Secrets
 
 

@@ -147,7 +147,7 @@ def hard(tmp_path: Path, **switches: object) -> list[str]:
 
 
 ANSWER = ("Your reply", ["Enter"])
-FORM2 = [("level", ["Down", "Enter"]), ("count (required)", ["=7", "Enter"]), ("sure", ["=n"])]
+FORM2 = [("level", ["Down", "Enter"]), ("count (required)", ["=7", "Enter"]), ("sure", ["=n", "Enter"])]
 
 CONVERSATIONS: list[tuple[str, list[tuple[str, Sequence[str]]], dict[str, Any]]] = [
     (
@@ -179,7 +179,7 @@ CONVERSATIONS: list[tuple[str, list[tuple[str, Sequence[str]]], dict[str, Any]]]
             ("tags (required)", ["Enter"]),
             ("tags is required", ["Space", "Down", "Down", "Space", "Enter"]),
             ("mail", ["Enter"]),
-            ("size", ["Down", "Enter"]),
+            ("size", ["Down", "Down", "Enter"]),
             ("ratio", ["=0.5", "Enter"]),
         ],
         {"tags": ["a", "c"], "size": "l", "ratio": 0.5},
@@ -274,7 +274,7 @@ def test_a_person_agrees_once_to_what_a_project_starts(terminal: Terminal, tree:
     )
     dialogues: list[tuple[list[tuple[str, Sequence[str]]], int]] = [
         ([("Go on?", ["Enter"])], 2),
-        ([("starts a program:", []), ("hard_server.py", []), ("Go on?", ["=y"])], 0),
+        ([("starts a program:", []), ("hard_server.py", []), ("Go on?", ["=y", "Enter"])], 0),
         ([], 0),
     ]
     for dialogue, code in dialogues:

@@ -141,14 +141,16 @@ def test_a_broken_file_of_another_program_names_no_server(text: str, tree: Tree,
     top = tree({".mcp.json": text, "mcp.json": '{"servers": {"good": {"command": "c"}}}', ".git/HEAD": ""})
     result = kbp("server", "list", cwd=top)
     assert (result.code, result.out.count("\n")) == (0, 2)
-    assert ("warning: " in result.err) == (text in ("", "{"))
+    assert ("warning: " in result.err) == (text not in ("[]", '{"mcpServers": 3}'))
 
 
 WRONG_SETTINGS = [
-    ("[servers.x]\n", "kbp.toml: `servers` is not a table of servers, each with a `url`"),
-    ('[servers.x]\nurl = "u"\ncommand = "c"\n', "is not a table of servers"),
-    ('[servers.x]\ncommand = "c"\nargs = "a"\n', "is not a table of servers"),
-    ('[servers.x]\ncommand = "c"\nenvv = {}\n', "is not a table of servers"),
+    ("[servers.x]\n", "kbp.toml: `servers.x`: it has a `url`, or a `command`: one of them"),
+    ('[servers.x]\nurl = "u"\ncommand = "c"\n', "`servers.x`: it has a `url`, or a `command`: one of them"),
+    ('[servers.x]\ncommand = "c"\nargs = "a"\n', "`servers.x`: `args` is not a list of texts"),
+    ('[servers.x]\ncommand = "c"\nenvv = {}\n', "`servers.x`: there is no `envv`; did you mean `env`?"),
+    ('servers = "x"\n', "`servers` is not a table of servers, each with a `url`"),
+    ("[servers]\nx = 3\n", "`servers.x`: it is no table"),
 ]
 
 
@@ -202,7 +204,7 @@ def test_all_variables_without_a_value_are_named() -> None:
         resolved(server)
     assert raised.value.faults == (
         "server 's' (/f): the variable KBP_NO is not set",
-        "server 's' (/f): the input 'i' can only be asked for on a terminal",
+        "server 's' (/f): the input 'i' is asked for on a terminal; else set KBP_INPUT_I",
         "server 's' (/f): the variable KBP_NEVER is not set",
     )
 
@@ -284,6 +286,75 @@ def test_a_folder_that_cannot_be_written_is_no_fault(home: Path, tmp_path: Path,
     assert kbp("list", "--server-cmd", shlex.join(stdio_command(tmp_path / "log"))).code == 0
 
 
+def test_what_is_agreed_to_is_shown_whole(tree: Tree, tmp_path: Path, kbp: Kbp) -> None:
+    top = _project(tree, tmp_path / "log", env={"TOKEN": "s3cret", "KEY": "${KBP_KEY}"}, cwd="sub")
+    said = kbp("list", "--server", "hard", cwd=top).err
+    assert "  in the folder sub\n  with TOKEN, KEY=${KBP_KEY}\n  told of ${KBP_KEY}\n" in said
+    assert "s3cret" not in said
+    assert "changed" not in said
+    server = catalogue(Configuration(), top).find("hard")
+    assert server is not None
+    memory.remember("consent", memory.key_of(str(server.origin), "hard"), True)
+    assert "it has changed since you agreed" in kbp("list", "--server", "hard", cwd=top).err
+
+
+def test_an_input_is_given_by_a_variable_in_a_script(
+    tree: Tree, tmp_path: Path, kbp: Kbp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command, *arguments = stdio_command(tmp_path / "log")
+    content = {
+        "inputs": [{"id": "how-many", "type": "promptString", "password": True}],
+        "servers": {"h": {"command": command, "args": arguments, "env": {"HARD_MANY": "${input:how-many}"}}},
+    }
+    top = tree({".vscode/mcp.json": json.dumps(content), ".git/HEAD": ""})
+    assert "else set KBP_INPUT_HOW_MANY" in kbp("list", "--server", "h", "--yes", cwd=top).err
+    monkeypatch.setenv("KBP_INPUT_HOW_MANY", "3")
+    assert len(kbp("list", "--server", "h", "--yes", "-f", "names", cwd=top).out.splitlines()) == 28
+
+
+MALFORMED = [
+    ({"args": ["a"]}, "it has no command"),
+    ({"command": "c", "args": "a b"}, "its args is no list"),
+    ({"command": "c", "args": [{}]}, "its args are not all texts"),
+    ({"command": "c", "env": {"X": None}}, "X of its env is no text"),
+    ({"command": "c", "env": {"A=B": "x"}}, "'A=B' of its env is none that can be set"),
+    ({"command": "c", "env": {"X": "a\0b"}}, "'X' of its env is none that can be set"),
+    ({"command": "c", "cwd": 3}, "its cwd is no text"),
+    ({"type": "ws", "url": "ws://h"}, "its type 'ws' is none that kbp speaks: stdio, http, sse"),
+    ({"type": "http", "command": "c"}, "it has no url"),
+    ({"type": "stdio", "url": "http://h"}, "it has no command"),
+    ({"url": "http://h", "headers": ["A"]}, "its headers is no table"),
+    (3, "it is no table"),
+]
+
+
+@pytest.mark.parametrize(("entry", "said"), MALFORMED)
+def test_an_entry_that_cannot_be_used_is_told(entry: object, said: str, tree: Tree, kbp: Kbp) -> None:
+    content = {"mcpServers": {"bad": entry, "good": {"command": "c"}}}
+    top = tree({".mcp.json": json.dumps(content), ".git/HEAD": ""})
+    result = kbp("server", "list", cwd=top)
+    assert f"server 'bad': {said}\n" in result.err
+    assert result.out.count("\n") == 2
+    unknown = kbp("list", "--server", "bad", cwd=top)
+    assert unknown.code == 2
+    assert f"server 'bad': {said}\n" in unknown.err
+
+
+def test_a_server_that_is_shadowed_is_told(tree: Tree, kbp: Kbp) -> None:
+    files = {".mcp.json": '{"mcpServers": {"x": {"command": "a"}}}', "mcp.json": '{"servers": {"x": {"command": "b"}}}'}
+    result = kbp("server", "list", cwd=tree({**files, ".git/HEAD": ""}))
+    assert result.err == "x of mcp.json is shadowed by .mcp.json\n"
+
+
+def test_a_misspelt_server_of_a_prompt_is_called_a_server(tree: Tree, kbp: Kbp) -> None:
+    top = tree({".mcp.json": '{"mcpServers": {"docs": {"command": "c"}}}', ".git/HEAD": "", "prompts/greet.md": "x"})
+    for name in ("dosc:greet", "doc:greet"):
+        assert "did you mean 'docs'?" in kbp("render", name, cwd=top).err
+    assert "no server is called 'other'" in kbp("render", "other:greet", "--yes", cwd=top).err
+    assert "which prompt of server 'docs'?" in kbp("show", "docs:", cwd=top).err
+    assert "no prompt is called 'plugin:greet'" in kbp("show", "plugin:greet", cwd=top).err
+
+
 # Naming one
 
 
@@ -332,8 +403,14 @@ WRONG = [
     (("render", "x", "--server", "http://h", "--result", "-f", "json"), "--result and --format: give one of them"),
     (("render", "x", "--server", "http://h", "--explain"), "--explain tells of the placeholders of a file"),
     (("show", "x", "--server", "http://h", "-f", "path"), "a prompt of a server has no file"),
+    (("render", "x", "--server", "http://h", "--result", "--save-media", "m"), "--result and --save-media: give one"),
+    (("render", "x", "--server", "http://h", "--answer", "a=1", "--answer", "a=2"), "a is given twice by --answer"),
+    (("list", "--server-cmd", "a | b"), "no shell reads it, and '|' is one's: write sh -c"),
+    (("list", "--server-cmd", "A=b c"), "there is no program 'A=b': write env A=b in front of the command"),
+    (("list", "--server", "127.0.0.1:80/mcp"), "an address starts with http:// or https://"),
+    (("list", "--server", "http://h", "--header", "A: Bearer ${KBP_NO}"), "the variable KBP_NO is not set"),
     (("server", "info"), "which server?"),
-    (("server", "lst"), "did you mean 'list'?"),
+    (("server", "lst"), "kbp server: there is no 'lst'; did you mean 'list'?"),
     (("list", "--server-cmd", "/no/such/program"), "/no/such/program cannot be started: no such file or directory"),
     (("list", "--server-cmd", "no-such-program"), "there is no program 'no-such-program'"),
     (("list", "--server", "http://127.0.0.1:1/mcp"), "there is no way to the server at http://127.0.0.1:1/mcp"),
@@ -354,6 +431,7 @@ def test_a_header_comes_from_a_file_or_a_variable(tmp_path: Path, monkeypatch: p
 
     (tmp_path / "token").write_text("Bearer x\n")
     monkeypatch.setenv("KBP_TOKEN", "y")
-    live = Live(server="http://h", header=[f"Authorization: @{tmp_path / 'token'}", "X-A: env:KBP_TOKEN", "X-B:c"])
+    headers = [f"Authorization: @{tmp_path / 'token'}", "X-A: env:KBP_TOKEN", "X-B:c", "X-C: a ${KBP_TOKEN}"]
+    live = Live(server="http://h", header=headers)
     assert live.faults() == []
-    assert live.headers == {"Authorization": "Bearer x", "X-A": "y", "X-B": "c"}
+    assert live.headers == {"Authorization": "Bearer x", "X-A": "y", "X-B": "c", "X-C": "a y"}

@@ -141,7 +141,7 @@ def test_thousands_of_names_take_no_longer_than_they_should(tmp_path: Path) -> N
     ("names", "words", "fault"),
     [
         ("a b", ["x", "y", "z"], "3 words for 2 arguments (a, b): quote words that belong together"),
-        ("", ["x"], "1 word for 0 arguments (none): the prompt takes none"),
+        ("", ["x"], "the prompt takes no arguments, and 1 word is given"),
         ("a b", ["x", "-"], "the word -: name the argument that takes stdin, as in -a NAME=-"),
     ],
 )

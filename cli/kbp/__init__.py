@@ -282,6 +282,8 @@ def connect(
 
     if revision not in ("auto", "legacy", *REVISIONS):
         raise ValueError(f"there is no revision {revision!r}: it is auto, legacy, or one of {', '.join(REVISIONS)}")
+    if timeout is not None and not timeout > 0:
+        raise ValueError(f"a time-out is a number of seconds above 0, and not {timeout!r}")
     manner = Manner(revision, timeout, handler)
     if not isinstance(server, str):
         if not server:

@@ -50,13 +50,14 @@ def side_of(file: PromptFile) -> Side:
 def differences(one: Side, other: Side) -> Iterator[Difference]:
     """What two prompts publish otherwise, and the messages that differ for the same values.
 
-    Their names, dialects and keys without a meaning over MCP do not count.
+    Their names, dialects and keys without a meaning over MCP do not count, nor does the end of the last line.
     """
     yield from _unequal("title", one.title, other.title)
     yield from _unequal("description", one.description, other.description)
     yield from _of_arguments(one, other)
     for label, values in _values(one, other):
-        yield from _unequal(f"message {label}", *(side.text(_given(side, values)) for side in (one, other)))
+        texts = (side.text(_given(side, values)) for side in (one, other))
+        yield from _unequal(f"message {label}", *(text.removesuffix("\n") for text in texts))
 
 
 def _unequal(what: str, first: str | None, second: str | None) -> Iterator[Difference]:

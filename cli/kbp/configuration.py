@@ -43,10 +43,19 @@ def _is_target(value: Any) -> bool:
     return value.keys() <= {"to", "out"} and isinstance(value.get("out", ""), str)
 
 
-def _is_server(value: Any) -> bool:
-    if not isinstance(value, dict) or ("url" in value) == ("command" in value):
-        return False
-    return value.keys() <= _SERVER.keys() and all(_SERVER[key].fits(each) for key, each in value.items())
+def _server_faults(value: Any) -> Iterator[str]:
+    """What is wrong with one entry of `servers`."""
+    if not isinstance(value, dict):
+        yield "it is no table"
+        return
+    for key, each in value.items():
+        if key not in _SERVER:
+            near = difflib.get_close_matches(key, _SERVER, n=1)
+            yield f"there is no `{key}`" + (f"; did you mean `{near[0]}`?" if near else "")
+        elif not _SERVER[key].fits(each):
+            yield f"`{key}` is not {_SERVER[key].name}"
+    if ("url" in value) == ("command" in value) and value.keys() <= _SERVER.keys():
+        yield "it has a `url`, or a `command`: one of them"
 
 
 _TEXTS = {"type": "array", "items": {"type": "string"}}
@@ -89,7 +98,9 @@ _SERVER = {
 }
 SERVERS = Kind(
     "a table of servers, each with a `url` (and `headers`), or a `command` (and `args`, `env`, `cwd`)",
-    lambda value: isinstance(value, dict) and all(map(_is_server, value.values())),
+    lambda value: (
+        isinstance(value, dict) and not any(fault for each in value.values() for fault in _server_faults(each))
+    ),
     {
         "type": "object",
         "additionalProperties": {
@@ -298,6 +309,9 @@ def _faults(name: str, value: Any, folder: Path) -> Iterator[str]:
             yield f"`{name}` is a table: write [{name}]"
         else:
             yield f"there is no setting `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
+    elif name == "servers" and isinstance(value, dict):
+        for server, entry in value.items():
+            yield from (f"`servers.{server}`: {fault}" for fault in _server_faults(entry))
     elif not setting.kind.fits(value):
         yield f"`{name}` is not {setting.kind.name}"
     elif name == "required-version" and value:

@@ -50,9 +50,9 @@ class Values:
     def __post_init__(self) -> None:
         self._known = frozenset(argument.name for argument in self.arguments)
 
-    def assign(self, texts: Iterable[str], *, as_is: bool = False) -> None:
+    def assign(self, texts: Iterable[str], option: str = "-a", *, as_is: bool = False) -> None:
         """Take `name=value` texts. `@file` and `-` stand for what is in a file or comes from stdin, unless `as_is`."""
-        option = "-A" if as_is else "-a"
+        option = "-A" if as_is else option
         for text in texts:
             name, equals, value = text.partition("=")
             label = f"{option} {text}"
@@ -113,9 +113,11 @@ class Values:
         elif len(self.arguments) == 1:
             self._give(self.arguments[0].name, " ".join(texts), _WORD)
         elif len(texts) > len(self.arguments):
-            words_for = f"{counted(len(texts), 'word')} for {counted(len(self.arguments), 'argument')}"
-            way_out = "quote words that belong together" if self.arguments else "the prompt takes none"
-            self.fail(f"{words_for} ({self._takes()}): {way_out}")
+            words_for = (
+                f"{counted(len(texts), 'word')} for {counted(len(self.arguments), 'argument')} ({self._takes()})"
+            )
+            none = f"the prompt takes no arguments, and {counted(len(texts), 'word')} is given"
+            self.fail(f"{words_for}: quote words that belong together" if self.arguments else none)
             return False
         else:
             self._fill_names(texts, _WORD)

@@ -82,7 +82,7 @@ def _defaults(fields: Sequence[Field], question: Question) -> dict[str, Any]:
     """
     missing = [each for each in fields if each.required and not each.has_default]
     if missing:
-        said = [f"  {safe_line(each.name)}   {safe_line(each.description or each.title)}" for each in missing]
+        said = [f"  {safe_line(each.name)}   {safe_line(_about(each))}" for each in missing]
         forms = " ".join(f"--answer {safe_line(each.name)}=VALUE" for each in missing)
         raise Unanswered([f"{question.server} asks: {question.message}"], [*said, f"answer it:  {forms}"])
     return {each.name: each.default for each in fields if each.has_default}
@@ -114,9 +114,9 @@ def _ask_field(field: Field, io: Mapping[str, Any]) -> Any:
     """The value of a field as the person gives it, None when they leave it out."""
     import questionary
 
-    label = safe_line(" ".join(part for part in (field.title, _need(field), field.description) if part))
+    label = safe_line(" ".join(part for part in (field.title, _need(field), _about(field)) if part))
     if field.kind == "boolean":
-        return questionary.confirm(label, default=field.default is not False, **io).unsafe_ask()
+        return questionary.confirm(label, default=field.default is not False, auto_enter=False, **io).unsafe_ask()
     if field.kind == "choice":
         return _choose(field, label, io)
     if field.kind == "choices" and field.choices:
@@ -130,6 +130,12 @@ def _ask_field(field: Field, io: Mapping[str, Any]) -> Any:
     return None if not typed and not field.required else read(field, typed)
 
 
+def _about(field: Field) -> str:
+    """What a field is for, and what it takes where that is more than a text."""
+    takes = f"({field.takes})" if field.takes else ""
+    return " ".join(part for part in (field.description, takes) if part) or field.title
+
+
 def _need(field: Field) -> str:
     return "(required)" if field.required else ""
 
@@ -140,11 +146,15 @@ def _choose(field: Field, label: str, io: Mapping[str, Any]) -> Any:
 
     choices = [questionary.Choice(safe_line(title), value=at) for at, (_, title) in enumerate(field.choices)]
     if not field.required:
-        choices.append(questionary.Choice("(none)", value=-1))
+        choices.insert(0 if field.default is None else len(choices), questionary.Choice("(none)", value=-1))
     values = [value for value, _ in field.choices]
-    default = choices[values.index(field.default)] if field.default in values else None
+    default = next((each for each in choices if each.value == _position(field.default, values)), None)
     at = questionary.select(label, choices=choices, default=default, **io).unsafe_ask()
     return None if at < 0 else values[at]
+
+
+def _position(default: Any, values: Sequence[Any]) -> int:
+    return list(values).index(default) if default in values else -1
 
 
 def _shown(default: Any) -> str:
@@ -180,7 +190,7 @@ def agree(message: str, *, default: bool = True) -> bool:
     import questionary
 
     with terminal() as io:
-        return bool(questionary.confirm(message, default=default, **io).unsafe_ask())
+        return bool(questionary.confirm(message, default=default, auto_enter=False, **io).unsafe_ask())
 
 
 def ask_value(message: str, *, default: str = "", is_secret: bool = False, choices: Sequence[str] = ()) -> str:
@@ -195,9 +205,9 @@ def ask_value(message: str, *, default: str = "", is_secret: bool = False, choic
         if choices:
             chosen = default if default in choices else None
             return str(questionary.select(message, choices=list(choices), default=chosen, **io).unsafe_ask())
-        if is_secret:
-            return str(questionary.password(message, **io).unsafe_ask())
-        return str(questionary.text(message, default=default, **io).unsafe_ask())
+        ask = questionary.password if is_secret else questionary.text
+        needed: Callable[[str], bool | str] = lambda text: bool(text) or "this is needed"  # noqa: E731
+        return str(ask(message, default=default, validate=needed, validate_while_typing=False, **io).unsafe_ask())
 
 
 def open_browser(url: str) -> None:

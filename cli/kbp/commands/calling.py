@@ -17,9 +17,11 @@ from kbp.commands.given import Given, missing_arguments, values_for
 from kbp.commands.live import Live, without_server
 from kbp.commands.outcome import printed
 from kbp.display import counted, safe_line, said_of
+from kbp.live.base import BadAnswer, NoPrompts, Refusal
 from kbp.live.session import MAX_ROUNDS
-from kbp.model import Prompt
+from kbp.model import Argument, Prompt
 from kbp.output.jsontext import escaped
+from kbp.values import Values
 
 if TYPE_CHECKING:
     from kbp.ask.questions import Answers
@@ -35,7 +37,9 @@ class Calling:
     answer: Annotated[
         list[str] | None,
         typer.Option(
-            "--answer", metavar="NAME=VALUE", help="An answer to a question that the server asks back. Repeatable."
+            "--answer",
+            metavar="NAME=VALUE",
+            help="An answer to a question that the server asks back; @FILE is a file's text. Repeatable.",
         ),
     ] = None
     answers: Annotated[str | None, typer.Option("--answers", metavar="FILE", help="A JSON map of such answers.")] = None
@@ -43,7 +47,11 @@ class Calling:
         int, typer.Option("--max-rounds", metavar="N", min=0, help="How many times the server may ask back.")
     ] = MAX_ROUNDS
     allow_unknown: Annotated[
-        bool, typer.Option("--allow-unknown", help="Send arguments too that the server does not list.")
+        bool,
+        typer.Option(
+            "--allow-unknown",
+            help="Call it whatever the server lists: what is unknown is sent, what is missing is not told.",
+        ),
     ] = False
     save_media: Annotated[
         Path | None, typer.Option("--save-media", metavar="DIR", help="Write pictures, sounds and files to DIR.")
@@ -54,9 +62,11 @@ class Calling:
         """What is wrong with these options."""
         if not is_live:
             return without_server(self)
-        faults = [f"--answer {text}: write it as --answer NAME=VALUE" for text in self.answer or [] if "=" not in text]
+        faults: list[str] = []
         if self.result and format != "text":
             faults.append("--result and --format: give one of them")
+        if self.result and self.save_media is not None:
+            faults.append("--result and --save-media: give one of them")
         if self.save_media is not None and self.save_media.exists() and not self.save_media.is_dir():
             faults.append(f"--save-media {self.save_media}: this is no folder")
         return faults
@@ -68,17 +78,21 @@ class Calling:
             return None
         from kbp.ask.questions import Answers
 
-        texts = dict(text.split("=", 1) for text in self.answer or [] if "=" in text)
-        return Answers(texts, _read_answers(self.answers, faults), is_there)
+        texts = Values((), None, console.read_stdin, faults, allow_unknown=True)
+        texts.assign(self.answer or [], "--answer")
+        return Answers(texts.given, _read_answers(self.answers, console, faults), is_there)
 
 
-def _read_answers(path: str | None, faults: list[str]) -> Mapping[str, Any]:
-    """The answers in a file of JSON."""
+def _read_answers(path: str | None, console: Console, faults: list[str]) -> Mapping[str, Any]:
+    """The answers in a file of JSON, or on stdin for `-`."""
     if path is None:
         return {}
     try:
-        with Path(path).expanduser().open("rb") as file:
-            content = json.loads(file.read(_MAX_ANSWERS))
+        if path == "-":
+            content = json.loads(console.read_stdin(_MAX_ANSWERS))
+        else:
+            with Path(path).expanduser().open("rb") as file:
+                content = json.loads(file.read(_MAX_ANSWERS))
     except OSError as error:
         faults.append(f"--answers {path}: {said_of(error)}")
         return {}
@@ -112,22 +126,35 @@ def call(
     if faults:
         raise Stop(faults)
     with live.opened(console, answers, safe_line(name)) as source:
-        prompt = listed(source, name, live)
-        values = values_for(prompt.arguments, console, faults, None, allow_unknown=calling.allow_unknown)
+        arguments = _arguments(source, name, live) if not calling.allow_unknown else _known_arguments(source, name)
+        values = values_for(arguments, console, faults, None, allow_unknown=calling.allow_unknown)
         given.values(words, values)
         answered = {*answers.texts, *answers.values} if answers else set()  # the server is to ask for these itself
-        missing = [each for each in prompt.arguments if each.required and each.name not in {*values.given, *answered}]
-        if any(each.name not in values.attempted for each in missing):
+        missing = [each for each in arguments if each.required and each.name not in {*values.given, *answered}]
+        if not calling.allow_unknown and any(each.name not in values.attempted for each in missing):
             raise missing_arguments(tuple(missing), values, [name, *live.spelt(), *spelt(calling)])
         if faults:
             raise Stop(faults)
-        answer = source.result(name, values.given, calling.max_rounds)
+        answer = source.result(name, values.given, calling.max_rounds, is_listed=not calling.allow_unknown)
     unused = {*answers.texts, *answers.values} - answers.used if answers else ()
     for each in sorted(unused):
         console.hint(f"hint: nothing asked for the answer {safe_line(each)}")
     if calling.result:
         return (escaped(answer.text) if to_terminal else answer.text) + "\n", False
     return printed(console, name, answer, format, calling.save_media), format in ("text", "markdown")
+
+
+def _arguments(source: "LiveSource", name: str, live: Live) -> tuple[Argument, ...]:
+    return listed(source, name, live).arguments
+
+
+def _known_arguments(source: "LiveSource", name: str) -> tuple[Argument, ...]:
+    """The arguments of a prompt as far as the server lists them: it may list nothing, or fail to."""
+    try:
+        prompt = source.find(name)
+    except (NoPrompts, BadAnswer, Refusal):
+        return ()
+    return prompt.arguments if prompt is not None else ()
 
 
 def listed(source: "LiveSource", name: str, live: Live) -> Prompt:
@@ -140,7 +167,8 @@ def listed(source: "LiveSource", name: str, live: Live) -> Prompt:
     if prompt is not None:
         return prompt
     names = [each.name for each in source.prompts()]
-    near = difflib.get_close_matches(name, names, n=3) or [each for each in names if each.lower() == name.lower()]
+    near = difflib.get_close_matches(name, names, n=3)
+    near += [each for each in names if each.lower().startswith(name.lower()) and each not in near][: 3 - len(near)]
     help = [f"  did you mean: {safe_line(', '.join(near))}?"] if near else []
     shows = safe_line(shlex.join(["kbp", "list", *live.spelt()]))
     help.append(f"  {counted(len(names), 'prompt')} found; `{shows}` shows them")

@@ -59,7 +59,7 @@ def config(
 
     The nearest file here or above holds; --config names another, --no-config means none.
     """
-    faults = bad_choice("WHAT", what, WHAT)
+    faults = bad_choice("kbp config", what, WHAT)
     if faults:
         raise Stop(faults)
     return WHAT[what](console)

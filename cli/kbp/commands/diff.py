@@ -9,13 +9,14 @@ import typer
 
 from kbp.commands.console import DONE, TO_REPORT, Console, Stop, collecting
 from kbp.commands.diffing import Finding, against_server, side_named
-from kbp.commands.live import Live
+from kbp.commands.live import Live, live_name
 from kbp.commands.options import STDIN, Sources, bad_choice
 from kbp.comparison import Difference, differences
 from kbp.display import counted, pad, safe, safe_line, width
 from kbp.output.jsontext import dump
 
 FORMATS = ("text", "json")
+_SHORT = 60
 
 
 def diff(
@@ -44,7 +45,8 @@ def diff(
     Exit code 1 when they differ.
     """
     named = names or []
-    faults = live.faults() + sources.faults(reads_stdin=STDIN in (*named, *(sources.path or [])))
+    there = next((found for found, _ in (live_name(live, name, console) for name in named) if found.is_given), live)
+    faults = there.faults() + sources.faults(reads_stdin=STDIN in (*named, *(sources.path or [])))
     faults += bad_choice("--format", format, FORMATS)
     if named.count(STDIN) > 1:
         faults.append("stdin can be read once: one path is -")
@@ -98,7 +100,15 @@ def _why(finding: Finding) -> str:
         return "on the server alone"
     if not finding.differences:
         return f"{safe_line(finding.path)}: not on the server"
-    return f"{safe_line(finding.path)}: {safe_line(', '.join(each.what for each in finding.differences))}"
+    return f"{safe_line(finding.path)}: {safe_line('; '.join(map(_in_short, finding.differences)))}"
+
+
+def _in_short(difference: Difference) -> str:
+    """What differs, and how, as far as that is short."""
+    texts = (difference.first, difference.second)
+    if texts == (None, None) or any(text and ("\n" in text or len(text) > _SHORT) for text in texts):
+        return difference.what
+    return f"{difference.what}: {_short(difference.first)} -> {_short(difference.second)}"
 
 
 def _told(difference: Difference) -> str:

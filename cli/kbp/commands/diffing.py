@@ -1,6 +1,7 @@
 """Prompts compared: files and prompts of live servers, one with another, or all of some files with a server's."""
 
 import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -81,11 +82,13 @@ def against_server(paths: Sequence[str], sources: Sources, live: Live, console: 
             if prompt is None:
                 findings.append(Finding(name, "missing", file.path))
                 continue
+            apart: list[Difference] = []
             try:
-                apart = tuple(differences(side_of(file), _live_side(prompt, source)))
+                apart.extend(differences(side_of(file), _live_side(prompt, source)))
             except Refusal as refusal:
-                apart = (Difference(f"message: the server refuses: {refusal} ({refusal.code})", None, None),)
+                apart.append(Difference(f"message: the server refuses: {refusal} ({refusal.code})", None, None))
             if apart:
-                findings.append(Finding(name, "changed", file.path, apart))
-    findings += [Finding(name, "extra") for name in theirs if name not in files]
+                findings.append(Finding(name, "changed", file.path, tuple(apart)))
+    if not paths or any(not os.path.isfile(path) for path in paths):  # single files are not all that there is
+        findings += [Finding(name, "extra") for name in theirs if name not in files]
     return findings, len(files)

@@ -63,6 +63,8 @@ def list_prompts(
     An argument `app!` is required, `since=1h` has a default, `[...]` is the text typed after the command.
     """
     faults = [*live.faults(), *listing.faults(is_live=live.is_given)]
+    if faults and not live.is_given:
+        raise Stop(faults)
     faults += sources.faults(reads_stdin=STDIN in (sources.path or []))
     faults += bad_choice("--format", format, LIST_FORMATS)
     if only_dialect is not None:

@@ -46,6 +46,8 @@ class Listing:
                 found = self._found(source)
             except Endless as broken:
                 if not self.partial:
+                    if broken.listing.prompts:
+                        broken.help = (*broken.help, "  --partial prints what was read of it")
                     raise
                 found, code = broken.listing, SERVER_FAILED
                 console.fail([safe_line(str(broken))], map(safe_line, broken.help))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _CONSENT = "consent"
 _HEADER = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(?P<value>.*)", re.DOTALL)
 _MAX_TOLD = 500
+_SHELL_SIGNS = ("|", "||", "&", "&&", ";", ">", ">>", "<")
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,9 @@ class Live:
     header: Annotated[
         list[str] | None,
         typer.Option(
-            "--header", metavar="NAME:VALUE", help="Sent to the URL; a value is @FILE or env:VAR too. Repeatable."
+            "--header",
+            metavar="NAME:VALUE",
+            help="Sent to the URL; a value is @FILE or env:VAR too, or has ${VAR} in it. Repeatable.",
         ),
     ] = None
     timeout: Annotated[
@@ -177,11 +180,25 @@ class Live:
 
 
 def live_name(live: Live, name: str, console: Console) -> tuple[Live, str]:
-    """The options and the name of a prompt, where `server:name` names both."""
+    """The options and the name of a prompt, where `server:name` names both.
+
+    Raises:
+        Stop: the server that is meant is not configured.
+    """
     prefix, colon, rest = name.partition(":")
-    if live.is_given or not colon or not rest or "/" in prefix:
+    if live.is_given or not colon or not prefix or "/" in prefix:
         return live, name
-    return (replace(live, server=prefix), rest) if known(console).find(prefix) else (live, name)
+    found = known(console)
+    if found.find(prefix) is None:
+        is_meant = bool(
+            without_server(live) or difflib.get_close_matches(prefix, [each.name for each in found.servers])
+        )
+        if is_meant and not name.endswith(".md"):
+            raise _unknown(prefix, found)
+        return live, name
+    if not rest:
+        raise Stop(f"which prompt of server '{prefix}'? `kbp list --server {prefix}` shows them")
+    return replace(live, server=prefix), rest
 
 
 def not_for_live(sources: Sources) -> list[str]:
@@ -212,6 +229,8 @@ def known(console: Console) -> "Catalogue":
 def _unknown(name: str, found: "Catalogue") -> Stop:
     near = difflib.get_close_matches(name, [server.name for server in found.servers], n=1)
     help = [f"  did you mean '{safe_line(near[0])}'?"] if near else []
+    if re.search(r"[:./]", name):
+        help.append("  an address starts with http:// or https://")
     help += [f"  {safe_line(server.name)}   {_where(server)}" for server in found.servers[:20]]
     help += [f"  {safe_line(fault)}" for fault in found.faults]
     if not found.servers:
@@ -227,9 +246,13 @@ def _where(server: "Server") -> str:
 
 def _command_faults(command: str) -> list[str]:
     try:
-        return [] if shlex.split(command) else ["--server-cmd is empty"]
+        words = shlex.split(command)
     except ValueError as error:
         return [f"--server-cmd: {str(error).lower()}"]
+    if not words:
+        return ["--server-cmd is empty"]
+    signs = [word for word in words if word in _SHELL_SIGNS]
+    return [f"--server-cmd: no shell reads it, and '{signs[0]}' is one's: write sh -c '…'"] if signs else []
 
 
 def _headers(given: list[str]) -> tuple[Mapping[str, str], list[str]]:
@@ -262,11 +285,15 @@ def _header_value(text: str) -> str:
     if text.startswith("@"):
         return Path(text[1:]).expanduser().read_text(encoding="utf-8")
     if text.startswith("env:"):
-        found = settings.environment().get(text[4:])
-        if found is None:
-            raise Missing(text[4:])
-        return found
-    return text
+        return _variable(text[4:])
+    return re.sub(r"\$\{(?:env:)?(\w+)\}", lambda match: _variable(match[1]), text)
+
+
+def _variable(name: str) -> str:
+    found = settings.environment().get(name)
+    if found is None:
+        raise Missing(name)
+    return found
 
 
 class Missing(LookupError):
@@ -286,7 +313,10 @@ def _ask_consent(server: "Server", *, is_there: bool) -> None:
         Stop: it may not, or nobody can be asked.
     """
     does = "starts a program" if server.command else "is told what variables hold"
-    said = [f"  {safe_line(server.address)}", f"  as {_where(server)} says"]
+    said = [f"  {safe_line(line)}" for line in _consent_lines(server)]
+    place = memory.key_of(str(server.origin), server.name)
+    if memory.recall(_CONSENT, place) is not None:
+        said.append("  it has changed since you agreed")
     if not is_there:
         raise Stop(
             f"server '{server.name}' {does}, and nobody has agreed to that yet",
@@ -299,6 +329,22 @@ def _ask_consent(server: "Server", *, is_there: bool) -> None:
     if not agree("Go on?", default=False):
         raise Stop(f"server '{server.name}' is not used")
     memory.remember(_CONSENT, server.consent_key, True)
+    memory.remember(_CONSENT, place, True)
+
+
+def _consent_lines(server: "Server") -> Iterator[str]:
+    """What a person has to know of a server before they agree to it."""
+    yield server.address
+    yield f"as {_where(server)} says"
+    if server.cwd:
+        yield f"in the folder {server.cwd}"
+    given = [
+        f"{name}={value}" if "$" in value else name for name, value in (*server.env.items(), *server.headers.items())
+    ]
+    if given:
+        yield f"with {', '.join(given)}"
+    if server.uses():
+        yield f"told of {', '.join(server.uses())}"
 
 
 def _ask_input(wanted: "Input") -> str:

@@ -1,6 +1,7 @@
 """What comes of asking a live server: a failure told, the messages of a prompt printed, its media saved."""
 
 import contextlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def _failed(error: LiveError, label: str, doing: str) -> Stop:
     help = [safe_line(line) for line in error.help]
     if isinstance(error, Refusal):
         if error.data is not None:
-            help.append(f"  it says more: {safe_line(str(error.data))[:_MAX_TOLD]}")
+            help.append(f"  it says more: {safe_line(json.dumps(error.data, ensure_ascii=False))[:_MAX_TOLD]}")
         return Stop(f"{label} refused {doing}: {safe_line(str(error))} ({error.code})", code=SERVER_FAILED, help=help)
     said = str(error)
     if said.startswith("the server ") and not said.startswith("the server at "):

@@ -28,6 +28,10 @@ def _list(console: Console, live: Live, format: str) -> int:
     found = known(console)
     for fault in found.faults:
         console.warn(safe_line(fault))
+    for server in found.shadowed:
+        stronger = found.find(server.name)
+        if stronger is not None:
+            console.hint(f"{safe_line(server.name)} of {_file(server.origin)} is shadowed by {_file(stronger.origin)}")
     if format == "json":
         console.print(dump({"servers": [described(server) for server in found.servers]}))
     elif found.servers:
@@ -101,7 +105,7 @@ def server(
     if name is not None and live.is_given:
         raise Stop("NAME and --server both name a server: give one of them")
     live = replace(live, server=name) if name is not None else live
-    faults = [*bad_choice("WHAT", what, WHAT), *live.faults(), *bad_choice("--format", format, FORMATS)]
+    faults = [*bad_choice("kbp server", what, WHAT), *live.faults(), *bad_choice("--format", format, FORMATS)]
     if faults:
         raise Stop(faults)
     return WHAT[what](console, live, format)

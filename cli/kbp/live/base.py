@@ -120,6 +120,10 @@ class Channel(Protocol):
         """
         ...
 
+    def remarks(self) -> tuple[str, ...]:
+        """Lines that help when the server does not answer."""
+        ...
+
     def close(self) -> None:
         """End the connection, and the server if it was started for it."""
         ...

@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Self, TypeVar
@@ -20,6 +21,8 @@ Value = TypeVar("Value")
 class Client:
     """A server's prompts. It connects when something is first asked of it, and ends with its `with` block, or `close`.
 
+    One that is forgotten ends with the program.
+
     All methods wait for their answer. From async code, call them in a thread (`asyncio.to_thread`): any number of
     threads may share one client, whose requests then go one after the other.
     """
@@ -29,6 +32,7 @@ class Client:
         self._manner = manner
         self._lock = threading.RLock()
         self._stack = contextlib.ExitStack()
+        weakref.finalize(self, self._stack.close)  # who forgets to close it leaves no server behind
         self._source: LiveSource | None = None
 
     def __enter__(self) -> Self:

@@ -67,6 +67,19 @@ class Field:
         kinds: dict[object, Kind] = {"number": "number", "integer": "integer", "boolean": "boolean"}
         return kinds.get(type, "text")
 
+    @property
+    def takes(self) -> str:
+        """What it takes, in words; nothing for any text."""
+        if self.choices:
+            names = ", ".join(str(value) for value, _ in self.choices)
+            return f"some of {names}" if self.kind == "choices" else f"one of {names}"
+        kinds = {"number": "a number", "integer": "a whole number", "boolean": "yes or no", "choices": "a list: a,b"}
+        words = [kinds.get(self.kind) or str(self.schema.get("format") or "")]
+        low, high = self.schema.get("minimum"), self.schema.get("maximum")
+        words += [f"from {low}"] if low is not None else []
+        words += [f"to {high}"] if high is not None else []
+        return " ".join(word for word in words if word)
+
     @cached_property
     def choices(self) -> tuple[tuple[Any, str], ...]:
         """The values to choose from, each with its title; empty where any will do."""

@@ -58,6 +58,7 @@ class Http:
         self.url, self.shown = url, without_secrets(url)
         self.revision: str | None = None
         self._headers = dict(headers or {})
+        self._is_authorized = any(name.lower() == "authorization" for name in self._headers)
         self._auth = auth
         self._login = login or Login()
         self._is_sse = is_sse
@@ -96,7 +97,7 @@ class Http:
                 await self._stop.wait()
                 group.cancel_scope.cancel()
         except Exception as error:
-            self._failure = _told(_root(error), self.shown, self._status)
+            self._failure = _told(_root(error), self.shown, self._status, self._is_authorized)
             self._messages.put(self._failure)
         finally:
             self._opened.set()
@@ -160,7 +161,7 @@ class Http:
         try:
             self._portal.call(self._write.send, SessionMessage(parsed, metadata))
         except Exception as error:
-            raise self._failure or _told(_root(error), self.shown, self._status) from None
+            raise self._failure or _told(_root(error), self.shown, self._status, self._is_authorized) from None
         if message.get("method") == CANCELLED and self.revision != MODERN:  # there, the end of the request says it
             self._tap.cancelled.wait(_CANCEL_SECONDS)
 
@@ -194,7 +195,11 @@ class Http:
             return None
         if isinstance(received, Exception):
             self._messages.put(received)  # nothing else comes after it
-            raise received if isinstance(received, Unreachable) else _told(received, self.shown, self._status)
+            raise (
+                received
+                if isinstance(received, Unreachable)
+                else _told(received, self.shown, self._status, self._is_authorized)
+            )
         return self._without_answer(received) if received.is_local else received
 
     def _without_answer(self, received: Received) -> Received:
@@ -209,7 +214,7 @@ class Http:
             said = error.get("message") if isinstance(error, dict) else "no answer"
             raise Unreachable(f"the server at {self.shown} gave no answer: {said}")
         if status[0] in (401, 403) or status[0] >= 500:
-            raise _bad_status(self.shown, status)
+            raise _bad_status(self.shown, status, self._is_authorized)
         return Received(
             {"id": received.message.get("id"), "error": {"code": HTTP_STATUS, "message": f"HTTP {status[0]}"}}
         )
@@ -223,6 +228,10 @@ class Http:
             except queue.Empty:
                 if not self._login.is_open and self._login.count == logins:
                     return None
+
+    def remarks(self) -> tuple[str, ...]:
+        """Nothing: what a server writes beside its answers stays with it."""
+        return ()
 
     def close(self) -> None:
         """End the connection."""
@@ -242,18 +251,20 @@ def _root(error: BaseException) -> BaseException:
     return error
 
 
-def _told(error: BaseException, url: str, status: tuple[int, str] | None) -> Unreachable:
+def _told(error: BaseException, url: str, status: tuple[int, str] | None, is_authorized: bool) -> Unreachable:
     if isinstance(error, Unreachable):
         return error
     if status is not None:
-        return _bad_status(url, status)
+        return _bad_status(url, status, is_authorized)
     said = " ".join(str(error).split()) or type(error).__name__
     return Unreachable(f"there is no way to the server at {url}: {said[:1].lower()}{said[1:]}")
 
 
-def _bad_status(url: str, status: tuple[int, str]) -> Unreachable:
+def _bad_status(url: str, status: tuple[int, str], is_authorized: bool) -> Unreachable:
     code, challenge = status
     if code in (401, 403):
-        help = (f"  it says: WWW-Authenticate: {challenge}",) if challenge else ()
-        return Unauthorized(f"the server at {url} refuses this authorization (HTTP {code})", help)
+        help = [f"  it says: WWW-Authenticate: {challenge}"] if challenge else []
+        help += [] if is_authorized else ["  give one with --header 'Authorization: Bearer …', or as its `headers`"]
+        what = "refuses this authorization" if is_authorized else "wants an authorization"
+        return Unauthorized(f"the server at {url} {what} (HTTP {code})", tuple(help))
     return Unreachable(f"the server at {url} answers with HTTP {code}")

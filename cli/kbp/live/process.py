@@ -27,6 +27,7 @@ def start(
             env=given,
             cwd=cwd,
             process_group=0,
+            bufsize=0,
         )
     except BaseException:
         os.close(log)

@@ -18,6 +18,11 @@ class Input:
     is_secret: bool = False
     choices: tuple[str, ...] = ()
 
+    @property
+    def variable(self) -> str:
+        """The variable of the environment that gives it where nobody can be asked."""
+        return "KBP_INPUT_" + re.sub(r"\W", "_", self.id).upper()
+
 
 @dataclass(frozen=True)
 class Server:
@@ -60,6 +65,10 @@ class Server:
     def key(self) -> str:
         """A name for what is remembered of it: the same while it is the same server."""
         return memory.key_of(self.command, dict(self.env), self.cwd, self.url, self.is_sse)
+
+    def uses(self) -> tuple[str, ...]:
+        """The variables and inputs that it is told of, as they are written."""
+        return tuple(dict.fromkeys(match[0] for text in self._texts() for match in re.finditer(VARIABLE, text)))
 
     @property
     def needs_consent(self) -> bool:

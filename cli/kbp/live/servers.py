@@ -21,11 +21,15 @@ _HTTP_TYPES = ("http", "streamable-http", "streamableHttp")
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The servers that are configured, the strongest of each name first; the files that were read, and their faults."""
+    """The servers that are configured, the files that were read, and what is wrong with them.
+
+    `shadowed` are the servers whose name stands in a stronger file too.
+    """
 
     servers: tuple[Server, ...] = ()
     files: tuple[Path, ...] = ()
     faults: tuple[str, ...] = ()
+    shadowed: tuple[Server, ...] = ()
 
     def find(self, name: str) -> Server | None:
         """The server of that name."""
@@ -57,7 +61,7 @@ def catalogue(project: Configuration, root: Path) -> Catalogue:
     faults: list[str] = []
     if project.value("servers") and project.path:
         files.append(project.path)
-        found += _servers(project.value("servers"), project.path, project.folder, is_trusted=False)
+        found += _servers(project.value("servers"), project.path, project.folder, faults, is_trusted=False)
     own = settings.own_folder() / OWN_FILE
     in_project = [root / name for name in (".mcp.json", ".vscode/mcp.json", "mcp.json")]
     for path, is_trusted in [*((path, False) for path in in_project), (own, True), *_of_the_user()]:
@@ -65,23 +69,25 @@ def catalogue(project: Configuration, root: Path) -> Catalogue:
             continue
         files.append(path)
         if path == own:
-            found += _servers(configuration.load(path, personal=True).value("servers"), path, root, is_trusted=True)
+            named = configuration.load(path, personal=True).value("servers")
+            found += _servers(named, path, root, faults, is_trusted=True)
             continue
         try:
-            found += _of_file(path, root, is_trusted=is_trusted)
+            found += _of_file(path, root, faults, is_trusted=is_trusted)
         except (OSError, ValueError, RecursionError) as error:
             faults.append(f"{path}: {said_of(error) if isinstance(error, OSError) else f'not JSON: {error}'}")
-    named: dict[str, Server] = {}
+    strongest: dict[str, Server] = {}
     for server in found:
-        named.setdefault(server.name, server)
-    return Catalogue(tuple(named.values()), tuple(files), tuple(faults))
+        strongest.setdefault(server.name, server)
+    shadowed = tuple(server for server in found if strongest[server.name] is not server)
+    return Catalogue(tuple(strongest.values()), tuple(files), tuple(faults), shadowed)
 
 
 def _of_the_user() -> list[tuple[Path, bool]]:
     return [(path, True) for path in settings.server_files()]
 
 
-def _of_file(path: Path, root: Path, *, is_trusted: bool) -> list[Server]:
+def _of_file(path: Path, root: Path, faults: list[str], *, is_trusted: bool) -> list[Server]:
     """The servers that a file of another program names: below `mcpServers` or `servers`, for a project or for all."""
     with path.open("rb") as file:
         content = loads(file.read(_MAX_FILE).decode("utf-8-sig"))
@@ -95,40 +101,77 @@ def _of_file(path: Path, root: Path, *, is_trusted: bool) -> list[Server]:
             entries = table.get(key) if isinstance(table, dict) else None
             if isinstance(entries, dict):
                 inputs = _inputs(table.get("inputs"))
-                found += _servers(entries, path, root, is_trusted=is_trusted, inputs=inputs)
+                found += _servers(entries, path, root, faults, is_trusted=is_trusted, inputs=inputs)
     return found
 
 
 def _servers(
-    entries: Mapping[str, Any], path: Path, folder: Path, *, is_trusted: bool, inputs: tuple[Input, ...] = ()
+    entries: Mapping[str, Any],
+    path: Path,
+    folder: Path,
+    faults: list[str],
+    *,
+    is_trusted: bool,
+    inputs: tuple[Input, ...] = (),
 ) -> list[Server]:
-    made = (_server(name, each, path, folder, is_trusted, inputs) for name, each in entries.items())
-    return [server for server in made if server is not None]
+    """The servers of a table; an entry that cannot be used is a fault."""
+    found: list[Server] = []
+    for name, entry in entries.items():
+        base = Server(name, origin=path, is_trusted=is_trusted, inputs=inputs, folder=folder)
+        try:
+            found.append(_server(entry, base))
+        except ValueError as error:
+            faults.append(f"{path}: server '{name}': {error}")
+    return found
 
 
-def _server(
-    name: str, entry: Any, path: Path, folder: Path, is_trusted: bool, inputs: tuple[Input, ...]
-) -> Server | None:
-    """The server that an entry names; None where it has neither a command nor an address."""
+def _server(entry: Any, base: Server) -> Server:
+    """The server that an entry names.
+
+    Raises:
+        ValueError: it cannot be used.
+    """
     if not isinstance(entry, dict):
-        return None
-    command, url = entry.get("command"), entry.get("url")
-    base = Server(name, origin=path, is_trusted=is_trusted, inputs=inputs, folder=folder)
-    if isinstance(url, str) and entry.get("type") != "stdio":
-        return replace(base, url=url, headers=_texts(entry.get("headers")), is_sse=entry.get("type") == "sse")
-    if not isinstance(command, str) or not command or entry.get("type") in (*_HTTP_TYPES, "sse"):
-        return None
-    arguments = entry.get("args")
-    rest = tuple(map(str, arguments)) if isinstance(arguments, list) else ()
-    cwd = entry.get("cwd")
-    return replace(
-        base, command=(command, *rest), env=_texts(entry.get("env")), cwd=cwd if isinstance(cwd, str) else None
-    )
+        raise ValueError("it is no table")
+    kind, command, url = (entry.get(key) for key in ("type", "command", "url"))
+    url = entry.get("serverUrl") if url is None else url
+    if kind not in (None, "stdio", "sse", *_HTTP_TYPES):
+        raise ValueError(f"its type {kind!r} is none that kbp speaks: stdio, http, sse")
+    is_program = kind == "stdio" or (kind is None and url is None)
+    if is_program and isinstance(command, str) and command:
+        rest = tuple(_argument(each) for each in _typed(entry, "args", list, []))
+        cwd = _typed(entry, "cwd", str, None)
+        return replace(base, command=(command, *rest), env=_texts(entry, "env"), cwd=cwd)
+    if not is_program and isinstance(url, str) and url:
+        return replace(base, url=url, headers=_texts(entry, "headers"), is_sse=kind == "sse")
+    raise ValueError("it has no command" if is_program else "it has no url")
 
 
-def _texts(table: Any) -> dict[str, str]:
-    entries = table.items() if isinstance(table, dict) else ()
-    return {str(key): value if isinstance(value, str) else json.dumps(value) for key, value in entries}
+def _typed(entry: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
+    value = entry.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, kind):
+        raise ValueError(f"its {key} is no {'list' if kind is list else 'table' if kind is dict else 'text'}")
+    return value
+
+
+def _argument(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("its args are not all texts")
+    return str(value)
+
+
+def _texts(entry: Mapping[str, Any], key: str) -> dict[str, str]:
+    """The texts of a table; numbers and booleans as JSON writes them."""
+    found: dict[str, str] = {}
+    for name, value in _typed(entry, key, dict, {}).items():
+        if not isinstance(value, str | int | float):
+            raise ValueError(f"{name} of its {key} is no text")
+        found[str(name)] = value if isinstance(value, str) else json.dumps(value)
+        if "\0" in name + found[str(name)] or (key == "env" and ("=" in name or not name)):
+            raise ValueError(f"{name!r} of its {key} is none that can be set")
+    return found
 
 
 def _inputs(entries: Any) -> tuple[Input, ...]:
@@ -197,9 +240,11 @@ def resolved(server: Server, ask: Callable[[Input], str] | None = None) -> Serve
         wanted = next((each for each in server.inputs if each.id == id), None)
         if wanted is None:
             faults.append(f"{where}: there is no input '{id}'")
+        elif id not in answered and wanted.variable in environment:
+            answered[id] = environment[wanted.variable]
         elif id not in answered and ask is None:
             if wanted.default is None:
-                faults.append(f"{where}: the input '{id}' can only be asked for on a terminal")
+                faults.append(f"{where}: the input '{id}' is asked for on a terminal; else set {wanted.variable}")
             return wanted.default or ""
         elif id not in answered and ask is not None:
             answered[id] = ask(wanted)

@@ -25,7 +25,7 @@ from kbp.live.base import (
     TimedOut,
     Unreachable,
 )
-from kbp.live.questions import ELICIT, Handler, Reply, question_of
+from kbp.live.questions import ELICIT, Handler, Question, Reply, question_of
 
 AUTO, LEGACY_ERA = "auto", "legacy"
 TIMEOUT = 30.0
@@ -34,6 +34,10 @@ MAX_ROUNDS = 10
 _AT_ONCE = 0.03
 PROBE = 5.0
 """How many seconds a server may take for `server/discover` before it is taken for one that does not know it."""
+_NOBODY = (
+    "  it was told that nobody can be asked: where it would ask back, --answer NAME=VALUE answers,",
+    "  or a person on a terminal",
+)
 _PREFIX = "io.modelcontextprotocol/"
 _CLIENT = {"name": "kbp", "version": __version__}
 
@@ -234,7 +238,7 @@ class Session:
             left = None if deadline is None else deadline - time.monotonic()
             received = self.channel.receive(left) if left is None or left > 0 else None
             if received is None:
-                raise TimedOut(f"the server did not answer {method} within {seconds:g} seconds")
+                raise TimedOut(f"the server did not answer {method} within {seconds:g} seconds", self.channel.remarks())
             if "method" in received.message:
                 started = time.monotonic()
                 self._heed(received.message)
@@ -264,7 +268,7 @@ class Session:
                 self._questions_left -= 1
                 if self._questions_left < 0:
                     raise BadAnswer("the server asks more often than it may (--max-rounds)")
-                reply["result"] = self.handler(question).as_json()
+                reply["result"] = _asked(self.handler, question)
             except BaseException:
                 self.channel.send({**reply, "result": Reply("cancel").as_json()})
                 raise
@@ -293,12 +297,16 @@ class Session:
             BadAnswer: it asks more often, asks what nobody can answer, or answers what is no result.
             LiveError: as `request`.
         """
-        self.check_prompts()
         self._questions_left = max_rounds
         base = {"name": name, **({"arguments": dict(arguments)} if arguments else {})}
         more: Json = {}
         for done in range(max_rounds + 1):
-            answer = self.request("prompts/get", {**base, **more})
+            try:
+                answer = self.request("prompts/get", {**base, **more})
+            except Refusal as refusal:
+                if self.handler is None and refusal.code == INVALID_PARAMS:
+                    refusal.help = _NOBODY
+                raise
             kind = answer.result.get("resultType", "complete")
             if kind == "complete":
                 return answer
@@ -322,7 +330,7 @@ class Session:
                 raise BadAnswer(f"the server asks for {method or 'nothing'}, which kbp does not do", answer)
             if self.handler is None:
                 raise BadAnswer(f"the server asks, and nobody is there to answer: {question.message}", answer)
-            replies[key] = self.handler(question).as_json()
+            replies[key] = _asked(self.handler, question)
         if not replies:
             time.sleep(min(0.05 * 2**done, 0.25))
         state = {"requestState": answer.result["requestState"]} if has_state else {}
@@ -331,6 +339,13 @@ class Session:
     def close(self) -> None:
         """End the connection."""
         self.channel.close()
+
+
+def _asked(handler: Handler, question: Question) -> Json:
+    reply = handler(question)
+    if not isinstance(reply, Reply):
+        raise TypeError(f"a handler gives a kbp.Reply, and not {type(reply).__name__}")
+    return reply.as_json()
 
 
 def _is_answer(received: Received, number: int) -> bool:

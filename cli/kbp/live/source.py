@@ -71,7 +71,7 @@ class LiveSource:
             answer = self.session.request("prompts/list", {} if cursor is None else {"cursor": cursor})
         except Refusal as refusal:
             if refusal.code == METHOD_NOT_FOUND:
-                raise NoPrompts("the server offers no prompts") from None
+                raise NoPrompts("the server offers no prompts: it knows no prompts/list") from None
             raise
         entries = answer.result.get("prompts")
         if not isinstance(entries, list):
@@ -160,8 +160,12 @@ class LiveSource:
         prompts = (self._listing or self.list_all(until=name)).prompts
         return next((prompt for prompt in prompts if prompt.name == name), None)
 
-    def result(self, name: str, arguments: Mapping[str, str], max_rounds: int = MAX_ROUNDS) -> Answer:
-        """The whole result of a prompt, as it came."""
+    def result(
+        self, name: str, arguments: Mapping[str, str], max_rounds: int = MAX_ROUNDS, *, is_listed: bool = True
+    ) -> Answer:
+        """The whole result of a prompt, as it came. It need not be listed where that is said."""
+        if is_listed:
+            self.session.check_prompts()
         return self.session.get(name, arguments, max_rounds)
 
     def messages(self, name: str, arguments: Mapping[str, str | None]) -> Sequence[Message]:

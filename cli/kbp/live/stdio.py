@@ -7,7 +7,7 @@ import queue
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from kbp.live.base import MAX_MESSAGE, Received, Unreachable, parse
 from kbp.live.process import INHERITED, start
 
 _PATIENCE = 2.0
+_CHUNK = 1024 * 1024
 _WAITING = 1000
 """How many messages may wait to be read, on either side."""
 _TOLD, _LINE = 10, 500
@@ -23,7 +24,7 @@ _MAX_LOG = 16 * 1024 * 1024
 
 
 class Stdio:
-    """A channel to a program that it starts. `strays` counts the lines that were no messages.
+    """A channel to a program that it starts. `strays` counts the lines that were no messages, `stray` is the first.
 
     Raises:
         Unreachable: the program cannot be started.
@@ -46,6 +47,8 @@ class Stdio:
     def _take(self, process: "subprocess.Popen[bytes]", log: int) -> None:
         self.revision: str | None = None
         self.strays = 0
+        self.stray = ""
+        self._has_answered = False
         self.log = os.fdopen(log, "r+b")
         self._process = process
         self._messages: queue.Queue[Received | str] = queue.Queue(_WAITING)
@@ -56,24 +59,42 @@ class Stdio:
 
     def _read(self) -> None:
         """Take the lines of the server until there are no more, in a thread of its own."""
-        stream = self._process.stdout
-        assert stream is not None  # noqa: S101 (it is a pipe)
-        while True:
-            try:
-                line = stream.readline(MAX_MESSAGE + 1)
-            except (OSError, ValueError):
-                line = b""
-            if not line:
-                self._messages.put("closed its output")
-                return
-            if len(line) > MAX_MESSAGE:
-                self._messages.put(f"sent a message of more than {MAX_MESSAGE // 1024 // 1024} MiB")
-                return
-            received = parse(line.decode("utf-8", "replace"))
-            if received is not None:
-                self._messages.put(received)
-            elif line.strip():
-                self.strays += 1
+        try:
+            for line in self._lines():
+                received = parse(line.decode("utf-8", "replace"))
+                if received is not None:
+                    self._messages.put(received)
+                elif line.strip():
+                    self.stray = self.stray or line[:_LINE].decode("utf-8", "replace").strip()
+                    self.strays += 1
+        except OverflowError:
+            self._messages.put(f"sent a message of more than {MAX_MESSAGE // 1024 // 1024} MiB")
+        except OSError:
+            self._messages.put("closed its output")
+        else:
+            self._messages.put("closed its output")
+
+    def _lines(self) -> Iterator[bytes]:
+        """The lines on the program's stdout. It is read without a buffer of Python's, which would hold a lock.
+
+        Raises:
+            OverflowError: one of them is longer than a message may be.
+        """
+        assert self._process.stdout is not None  # noqa: S101 (it is a pipe)
+        number = self._process.stdout.fileno()
+        parts: list[bytes] = []
+        size = 0
+        while chunk := os.read(number, _CHUNK):
+            *lines, rest = chunk.split(b"\n")
+            for line in lines:
+                yield b"".join([*parts, line])
+                parts, size = [], 0
+            parts.append(rest)
+            size += len(rest)
+            if size > MAX_MESSAGE:
+                raise OverflowError
+        if size:
+            yield b"".join(parts)
 
     def _write(self) -> None:
         """Write messages until there are no more, in a thread of its own: a server may not read what it is sent."""
@@ -113,7 +134,19 @@ class Stdio:
         if isinstance(received, str):
             self._gone = received
             raise self._ended()
+        if received.message.get("method") in ("server/discover", "initialize"):
+            raise Unreachable("the server repeats what it is sent: it is no MCP server")
+        self._has_answered = True
         return received
+
+    def remarks(self) -> tuple[str, ...]:
+        """Lines that help when it does not answer: what it wrote that is no message, and on stderr."""
+        help = []
+        if self.strays:
+            noun = "line that is no message" if self.strays == 1 else "lines that are no messages"
+            help.append(f"  on stdout it wrote {self.strays} {noun} of MCP, the first: {self.stray}")
+        said = self.said()
+        return (*help, *(["  its last lines on stderr:", *(f"    {line}" for line in said)] if said else []))
 
     def _ended(self) -> Unreachable:
         """Why there is no answer: how the program ended, and what it said last."""
@@ -121,11 +154,11 @@ class Stdio:
             self._process.wait(0.5)
         code = self._process.returncode
         how = self._gone if code is None else f"ended with {_ending(code)}"
-        said = self.said()
-        help = ["  its last lines on stderr:", *(f"    {line}" for line in said)] if said else []
-        help.append(
-            f"  it is given {', '.join(INHERITED)} of the environment: what else it needs is listed as its `env`"
-        )
+        help = list(self.remarks())
+        if not self._has_answered:
+            given = ", ".join(INHERITED)
+            help.append(f"  of the environment it is given {given}: add what it needs to its `env`,")
+            help.append("  or write --server-cmd 'env NAME=VALUE COMMAND'")
         return Unreachable(f"the server {how} before it answered", tuple(help))
 
     def said(self, lines: int = _TOLD) -> list[str]:
@@ -168,6 +201,8 @@ def _unstartable(program: str, cwd: Path | None, error: Exception) -> str:
     """Why a program cannot be started."""
     if cwd is not None and not cwd.is_dir():
         return f"{program} cannot be started: there is no folder {cwd}"
+    if isinstance(error, FileNotFoundError) and "=" in program:
+        return f"there is no program '{program}': write env {program} in front of the command"
     if isinstance(error, FileNotFoundError) and os.sep not in program:
         return f"there is no program '{program}' to start the server with"
     return f"{program} cannot be started: {said_of(error)}"

@@ -18,6 +18,7 @@ Row = Sequence[str]
 
 HEADINGS = ("NAME", "DIALECT", "ARGUMENTS", "DESCRIPTION")
 _NARROWEST = 8
+_MAX_SHOWN = 300
 
 
 def table(prompts: Sequence[Prompt], cells: int | None = None) -> str:
@@ -150,7 +151,7 @@ def live_page(prompt: Prompt, server: str, color: bool = False) -> str:
     known = ("name", "title", "description", "arguments")
     for key, value in (prompt.wire or {}).items():
         if key not in known:
-            lines.append(f"{pad(safe_line(key), 9)} {safe_line(dump(value, indent=None).rstrip())}")
+            lines.append(f"{pad(safe_line(key), 9)} {fit(safe_line(dump(value, indent=None).rstrip()), _MAX_SHOWN)}")
     return "\n".join(lines) + "\n"
 
 
