@@ -42,7 +42,7 @@ def test_a_line_for_each_prompt_that_differs(options: list[str], tree: Tree, kbp
         "changed  greet  prompts/greet.md: argument name: optional -> required; "
         "message with a value for each argument: "
         "Greet <name> in one <tone> tone. -> Greet <name> in a <tone> tone.; "
-        "message: the server refuses: Missing required argument: name (-32602)\n"
+        "message with the required values alone: Greet <name> in one warm tone. -> Greet <name> in a warm tone.\n"
         "missing  own    prompts/own.md: not on the server\n"
     )
     content = json.loads(kbp("diff", *options, "-f", "json", cwd=top).out)["prompts"]

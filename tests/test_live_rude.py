@@ -17,7 +17,7 @@ import json, sys, time
 def say(**message):
     print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 
-QUESTION = {"message": "m", "requestedSchema": {}}
+QUESTION = {"message": "m", "requestedSchema": {"properties": {"x": {"type": "string"}}}}
 for line in sys.stdin:
     message = json.loads(line)
     method, number = message.get("method"), message.get("id")

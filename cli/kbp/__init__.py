@@ -284,6 +284,10 @@ def connect(
         raise ValueError(f"there is no revision {revision!r}: it is auto, legacy, or one of {', '.join(REVISIONS)}")
     if timeout is not None and not timeout > 0:
         raise ValueError(f"a time-out is a number of seconds above 0, and not {timeout!r}")
+    if isinstance(server, str) and (env or cwd is not None):
+        raise ValueError("env and cwd are for a command, and this is a URL")
+    if not isinstance(server, str) and (headers or sse):
+        raise ValueError("headers and sse are for a URL, and this is a command")
     manner = Manner(revision, timeout, handler)
     if not isinstance(server, str):
         if not server:

@@ -18,6 +18,7 @@ def main() -> None:
             pass
         else:
             return
+    _heed_signals()
     gc.set_threshold(200_000)  # a run makes many objects and hardly a cycle: looking for them takes a third of the time
     try:
         from kbp import quick
@@ -28,8 +29,21 @@ def main() -> None:
 
             code = run(sys.argv[1:])
         sys.exit(code)
-    except KeyboardInterrupt:  # while kbp itself is still being read
-        sys.exit(LEFT)
+    except KeyboardInterrupt as left:  # while kbp itself is still being read
+        sys.exit(left.args[0] if left.args else LEFT)
+
+
+def _heed_signals() -> None:
+    """Leave in order when the process is to end: what was started ends with it."""
+    import signal
+
+    def leave(number: int, frame: object) -> None:
+        raise KeyboardInterrupt(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, leave)
 
 
 if __name__ == "__main__":

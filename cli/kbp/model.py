@@ -92,7 +92,10 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt as an MCP client sees it. `meta` is its `_meta`; `wire` the object of a server that lists it, whole."""
+    """A prompt as an MCP client sees it.
+
+    `meta` is its `_meta`. Of one that a server lists, `wire` is the whole object, and `text` the JSON that it came as.
+    """
 
     name: str
     title: str | None = None
@@ -100,6 +103,7 @@ class Prompt:
     arguments: tuple[Argument, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
     wire: Mapping[str, Any] | None = None
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

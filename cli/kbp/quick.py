@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kbp.commands.console import Console
-    from kbp.live.base import Answer
     from kbp.live.source import LiveSource
 
 _VALUES = {"-a": "arg", "--arg": "arg", "-A": "raw", "--server-cmd": "command", "-f": "format", "--format": "format"}
@@ -27,7 +26,7 @@ def is_meant(arguments: Sequence[str]) -> bool:
 def run(arguments: Sequence[str]) -> int | None:
     """Do the call and give the exit code; None when it is left to the command line proper."""
     call = _read(arguments)
-    if call is None:
+    if call is None or not _has_folder():
         return None
     from kbp.live.process import start
 
@@ -49,18 +48,20 @@ def run(arguments: Sequence[str]) -> int | None:
     left: list[None] = []
 
     def do() -> int:
-        answer = _called(call, channel, console)
-        if answer is None:
+        if not _call(call, channel, console):
             left.append(None)
-            return 0
-        from kbp.commands.outcome import printed
-
-        text = f"{answer.text}\n" if call["result"] else printed(console, call["name"], answer, call["format"])
-        console.print_text(text)
         return 0
 
     code = guarded(console, do)
     return None if left else code
+
+
+def _has_folder() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 (nothing is imported for it)
+    except OSError:
+        return False
+    return True
 
 
 def _read(arguments: Sequence[str]) -> dict[str, Any] | None:
@@ -96,8 +97,10 @@ def _read(arguments: Sequence[str]) -> dict[str, Any] | None:
 
 def _split(command: str) -> list[str]:
     """The words of a command; none where a quotation is not closed."""
+    import re
+
     if not any(sign in command for sign in "'\"\\#"):
-        return command.split()
+        return [word for word in re.split("[ \t\r\n]+", command) if word]
     import shlex
 
     try:
@@ -106,30 +109,25 @@ def _split(command: str) -> list[str]:
         return []
 
 
-def _called(call: dict[str, Any], channel: Any, console: "Console") -> "Answer | None":
-    """The result of the prompt; None when nothing was called, because something is wrong or has to be asked.
+def _call(call: dict[str, Any], channel: Any, console: "Console") -> bool:
+    """Call the prompt and print its result. False when nothing was called: something is missing, or has to be told.
 
     Raises:
-        Stop: the server was called, and fails.
+        Stop: the server fails.
     """
-    from kbp.commands.outcome import telling
+    from kbp.commands.outcome import printed, telling
     from kbp.display import safe_line
-    from kbp.live.base import LiveError
     from kbp.live.connection import Manner, connected, of_command
 
-    is_called = False
-    try:
-        with connected(of_command(tuple(call["command"])), Manner(handler=_handler()), channel=channel) as source:
-            values = _values(call, source, console)
-            if values is None:
-                return None
-            is_called = True
-            with telling("the server", safe_line(call["name"])):
-                return source.result(call["name"], values)
-    except LiveError:
-        if is_called:
-            raise
-        return None
+    server, manner = of_command(tuple(call["command"])), Manner(handler=_handler())
+    with telling("the server", safe_line(call["name"])), connected(server, manner, channel=channel) as source:
+        values = _values(call, source, console)
+        if values is None:
+            return False
+        answer = source.result(call["name"], values)
+        text = f"{answer.text}\n" if call["result"] else printed(console, call["name"], answer, call["format"])
+        console.print_text(text)
+    return True
 
 
 def _handler() -> Any:

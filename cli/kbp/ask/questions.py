@@ -1,5 +1,6 @@
 """What a server asks while it makes a prompt, answered from what was given beforehand, or by a person."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,7 +58,10 @@ class Answers:
         if faults:
             raise Unanswered(faults)
         if not self.is_interactive:
-            return Reply("accept", content | _defaults(left, question))
+            defaults = _defaults(left, question)
+            if not content:  # nobody has answered this one
+                raise _unanswered(question, left)
+            return Reply("accept", content | defaults)
         return _asked(question, left, content) if left or not content else Reply("accept", content)
 
     def _visit(self, question: Question, url: str) -> Reply:
@@ -66,7 +70,10 @@ class Answers:
         import urllib.parse
 
         tell(f"{safe_line(question.server)} asks: {safe(question.message)}\n  {safe_line(url)}\n")
-        host = urllib.parse.urlsplit(url).hostname or url
+        try:
+            host = urllib.parse.urlsplit(url).hostname or url
+        except ValueError:  # no address at all
+            host = url
         with terminal() as io:
             chosen = _select(f"Visit {safe_line(host)}?", [_OPEN, _DONE, _DECLINE, _CANCEL], io)
         if chosen == _OPEN:
@@ -82,10 +89,16 @@ def _defaults(fields: Sequence[Field], question: Question) -> dict[str, Any]:
     """
     missing = [each for each in fields if each.required and not each.has_default]
     if missing:
-        said = [f"  {safe_line(each.name)}   {safe_line(_about(each))}" for each in missing]
-        forms = " ".join(f"--answer {safe_line(each.name)}=VALUE" for each in missing)
-        raise Unanswered([f"{question.server} asks: {question.message}"], [*said, f"answer it:  {forms}"])
+        raise _unanswered(question, missing)
     return {each.name: each.default for each in fields if each.has_default}
+
+
+def _unanswered(question: Question, fields: Sequence[Field]) -> Unanswered:
+    """The error that a question is not answered, with what would answer it."""
+    said = [f"  {safe_line(each.name)}   {safe_line(_about(each))}" for each in fields]
+    forms = " ".join(f"--answer {safe_line(each.name)}=VALUE" for each in fields)
+    help = [*said, f"answer it:  {forms}"] if fields else ["  it can only be answered on a terminal"]
+    return Unanswered([f"{question.server} asks: {question.message}"], help)
 
 
 # Asking a person
@@ -212,8 +225,15 @@ def ask_value(message: str, *, default: str = "", is_secret: bool = False, choic
 
 def open_browser(url: str) -> None:
     """Open an address of the web in the person's browser; nothing else is opened."""
-    import urllib.parse
     import webbrowser
 
-    if urllib.parse.urlsplit(url).scheme in ("http", "https"):
+    if not url.lower().startswith(("http://", "https://")):
+        return
+    out = os.dup(1)
+    with open(os.devnull, "w") as nowhere:  # noqa: PTH123 (a browser that prints would print into the result)
+        os.dup2(nowhere.fileno(), 1)
+    try:
         webbrowser.open(url)
+    finally:
+        os.dup2(out, 1)
+        os.close(out)

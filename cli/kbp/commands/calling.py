@@ -12,10 +12,10 @@ import typer
 
 from kbp.ask.terminal import may_ask
 from kbp.commands.bundles import spelt
-from kbp.commands.console import Console, Stop
+from kbp.commands.console import Console, Stop, put
 from kbp.commands.given import Given, missing_arguments, values_for
 from kbp.commands.live import Live, without_server
-from kbp.commands.outcome import printed
+from kbp.commands.outcome import Way, printed
 from kbp.display import counted, safe_line, said_of
 from kbp.live.base import BadAnswer, NoPrompts, Refusal
 from kbp.live.session import MAX_ROUNDS
@@ -112,12 +112,10 @@ def call(
     given: Given,
     name: str,
     words: Sequence[str],
-    format: str,
+    way: Way,
     faults: list[str],
-    *,
-    to_terminal: bool,
-) -> tuple[str, bool]:
-    """What a prompt of a server becomes, and whether that is text of the prompt (and no JSON).
+) -> None:
+    """Call a prompt of a server and print what it becomes, before the server is ended.
 
     Raises:
         Stop: something is wrong with the request (2), or the server fails (3).
@@ -132,16 +130,20 @@ def call(
         answered = {*answers.texts, *answers.values} if answers else set()  # the server is to ask for these itself
         missing = [each for each in arguments if each.required and each.name not in {*values.given, *answered}]
         if not calling.allow_unknown and any(each.name not in values.attempted for each in missing):
-            raise missing_arguments(tuple(missing), values, [name, *live.spelt(), *spelt(calling)])
+            where = [*live.spelt(), *spelt(calling), *way.spelt(console)]
+            raise missing_arguments(tuple(missing), values, [name, *where])
         if faults:
             raise Stop(faults)
         answer = source.result(name, values.given, calling.max_rounds, is_listed=not calling.allow_unknown)
-    unused = {*answers.texts, *answers.values} - answers.used if answers else ()
-    for each in sorted(unused):
-        console.hint(f"hint: nothing asked for the answer {safe_line(each)}")
-    if calling.result:
-        return (escaped(answer.text) if to_terminal else answer.text) + "\n", False
-    return printed(console, name, answer, format, calling.save_media), format in ("text", "markdown")
+        unused = {*answers.texts, *answers.values} - answers.used if answers else ()
+        for each in sorted(unused):
+            console.hint(f"hint: nothing asked for the answer {safe_line(each)}")
+        if calling.result:
+            text = escaped(answer.text) if way.is_terminal(console) else answer.text
+            put(text + "\n", way.output, is_text=False, console=console)
+        else:
+            text = printed(console, name, answer, way.format, calling.save_media)
+            put(text, way.output, is_text=way.is_text, console=console)
 
 
 def _arguments(source: "LiveSource", name: str, live: Live) -> tuple[Argument, ...]:

@@ -294,13 +294,6 @@ def write_whole(path: Path, data: bytes, like: Path | None = None) -> None:
         raise
 
 
-def _mode_like(path: Path | None) -> int:
-    """The mode of a new file: that of another one, without the right to run it; else what the user's mask leaves."""
-    if path is not None and path.is_file():
-        return path.stat().st_mode & 0o666
-    return 0o666 & ~_umask()
-
-
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)

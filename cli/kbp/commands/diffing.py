@@ -12,7 +12,7 @@ from kbp.commands.live import Live, live_name
 from kbp.commands.options import STDIN, Sources, nothing_found, tell_search
 from kbp.comparison import Difference, Side, differences, side_of
 from kbp.display import safe_line
-from kbp.live.base import Refusal
+from kbp.live.base import BadAnswer, Refusal
 from kbp.live.source import LiveSource, messages_of
 from kbp.model import Prompt
 from kbp.output.jsontext import dump
@@ -87,6 +87,8 @@ def against_server(paths: Sequence[str], sources: Sources, live: Live, console: 
                 apart.extend(differences(side_of(file), _live_side(prompt, source)))
             except Refusal as refusal:
                 apart.append(Difference(f"message: the server refuses: {refusal} ({refusal.code})", None, None))
+            except BadAnswer as bad:
+                apart.append(Difference(f"message: {bad}", None, None))
             if apart:
                 findings.append(Finding(name, "changed", file.path, tuple(apart)))
     if not paths or any(not os.path.isfile(path) for path in paths):  # single files are not all that there is

@@ -19,9 +19,9 @@ from kbp.commands.options import STDIN, Sources, bad_choice, tell_files
 from kbp.display import counted, safe_line
 from kbp.files import shown
 from kbp.library import Library, twins
+from kbp.live.source import Listing as Found
 from kbp.model import Prompt
-from kbp.output.jsontext import dump
-from kbp.output.prompts import LIST_FORMATS, Row, columns, matcher, mcp_prompt
+from kbp.output.prompts import LIST_FORMATS, Row, columns, matcher, page_as_json
 
 _UNBOUNDED = 10_000
 
@@ -108,15 +108,20 @@ def _list_live(
     console: Console, live: Live, listing: Listing, pattern: str | None, format: str, *, no_pager: bool
 ) -> int:
     """List the prompts of a server."""
-    found, code = listing.read(live, console)
+
+    def show(found: Found) -> None:
+        _show_live(found, console, live, pattern, format, no_pager=no_pager)
+
+    return listing.read(live, console, show)
+
+
+def _show_live(found: Found, console: Console, live: Live, pattern: str | None, format: str, *, no_pager: bool) -> None:
     chosen = _matching(list(found.prompts), pattern, ["kbp", "list", *live.spelt()])
-    text = LIST_FORMATS[format](chosen, console.cells)
-    if format == "json" and found.next_cursor is not None:
-        text = dump({"prompts": [mcp_prompt(prompt) for prompt in chosen], "nextCursor": found.next_cursor})
+    is_json = format == "json"
+    text = page_as_json(chosen, found.next_cursor) if is_json else LIST_FORMATS[format](chosen, console.cells)
     console.page(text, no_pager=no_pager)
     more = f"; the next page: --page {shlex.quote(found.next_cursor)}" if found.next_cursor is not None else ""
     console.hint(safe_line(counted(len(chosen), "prompt") + more))
-    return code
 
 
 def _print_whole(headings: Row, rows: Sequence[Row], nothing: str, console: Console) -> None:

@@ -1,5 +1,6 @@
 """How much of a live server's list of prompts is read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -34,8 +35,8 @@ class Listing:
         given = given_options(self)
         return [f"{' and '.join(given)}: give one of them"] if len(given) > 1 else []
 
-    def read(self, live: Live, console: Console) -> tuple[Found, int]:
-        """What was read of the list, and the exit code.
+    def read(self, live: Live, console: Console, show: Callable[[Found], None]) -> int:
+        """Show what was read of the list, before the server is ended, and give the exit code.
 
         Raises:
             Stop: the server fails.
@@ -51,12 +52,13 @@ class Listing:
                     raise
                 found, code = broken.listing, SERVER_FAILED
                 console.fail([safe_line(str(broken))], map(safe_line, broken.help))
-        for warning in found.warnings:
-            console.warn(safe_line(warning))
-        return found, code
+            for warning in found.warnings:
+                console.warn(safe_line(warning))
+            show(found)
+        return code
 
     def _found(self, source: LiveSource) -> Found:
         if self.page is not None:
             page = source.list_page(self.page)
-            return Found(page.prompts, next_cursor=page.next_cursor)
+            return Found(page.prompts, page.warnings, next_cursor=page.next_cursor)
         return source.first_pages(self.pages) if self.pages is not None else source.list_all()

@@ -7,6 +7,7 @@ import shlex
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _CONSENT = "consent"
 _HEADER = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(?P<value>.*)", re.DOTALL)
 _MAX_TOLD = 500
+_MAX_TIMEOUT = 1_000_000
 _SHELL_SIGNS = ("|", "||", "&", "&&", ";", ">", ">>", "<")
 
 
@@ -81,11 +83,19 @@ class Live:
     @property
     def headers(self) -> Mapping[str, str]:
         """The headers that are given, those alone that are right."""
-        return _headers(self.header or [])[0]
+        return self._read_headers[0]
+
+    @cached_property
+    def _read_headers(self) -> tuple[Mapping[str, str], list[str]]:
+        return _headers(self.header or [])  # once: a file may be a pipe
 
     def spelt(self) -> list[str]:
         """The options as they would be typed again, the values of headers left out where they are secrets."""
-        return spelt(replace(self, header=[_without_value(text) for text in self.header or []] or None))
+        from kbp.live.server import without_secrets
+
+        server = without_secrets(self.server) if self.server else self.server
+        headers = [_without_value(text) for text in self.header or []] or None
+        return spelt(replace(self, server=server, header=headers))
 
     def faults(self) -> list[str]:
         """What is wrong with these options."""
@@ -94,13 +104,12 @@ class Live:
         faults = bad_choice("--revision", self.revision, (AUTO, LEGACY_ERA, *REVISIONS))
         if self.server is not None and self.server_cmd is not None:
             faults.append("--server and --server-cmd: give one of them")
-        if not self.timeout > 0:
-            faults.append(f"--timeout {self.timeout:g}: it is a number of seconds above 0")
+        if not 0 < self.timeout <= _MAX_TIMEOUT:
+            faults.append(f"--timeout {self.timeout:g}: it is a number of seconds above 0, and at most {_MAX_TIMEOUT}")
         if self.server_cmd is not None:
             faults += _command_faults(self.server_cmd)
             faults += ["--header and --sse are for a URL"] if self.header or self.sse else []
-        _, wrong = _headers(self.header or [])
-        return faults + wrong
+        return faults + self._read_headers[1]
 
     @contextlib.contextmanager
     def opened(
@@ -145,7 +154,9 @@ class Live:
         if self.server_cmd is not None:
             return connection.of_command(tuple(shlex.split(self.server_cmd)))
         name = self.server or ""
-        if urllib.parse.urlsplit(name).scheme in ("http", "https"):
+        if name.lower().startswith(("http://", "https://")):
+            if not _is_address(name):
+                raise Stop("--server: this is no address")
             return connection.of_url(name, is_sse=self.sse)
         found = known(console)
         server = found.find(name)
@@ -226,6 +237,13 @@ def known(console: Console) -> "Catalogue":
         raise Stop(wrong.faults) from None
 
 
+def _is_address(url: str) -> bool:
+    try:
+        return bool(urllib.parse.urlsplit(url).hostname) and url.isprintable()
+    except ValueError:
+        return False
+
+
 def _unknown(name: str, found: "Catalogue") -> Stop:
     near = difflib.get_close_matches(name, [server.name for server in found.servers], n=1)
     help = [f"  did you mean '{safe_line(near[0])}'?"] if near else []
@@ -270,6 +288,8 @@ def _headers(given: list[str]) -> tuple[Mapping[str, str], list[str]]:
         except (OSError, ValueError, LookupError) as error:
             faults.append(f"--header {name}: {error if isinstance(error, LookupError) else 'the file cannot be read'}")
             continue
+        if not value:
+            faults.append(f"--header {name}: its value is empty")
         if not value.isprintable() or not value.isascii():
             faults.append(f"--header {name}: its value has characters that no header can have")
         headers[name] = value
@@ -313,7 +333,7 @@ def _ask_consent(server: "Server", *, is_there: bool) -> None:
         Stop: it may not, or nobody can be asked.
     """
     does = "starts a program" if server.command else "is told what variables hold"
-    said = [f"  {safe_line(line)}" for line in _consent_lines(server)]
+    said = [f"  {safe_line(line)}" for line in _consent_lines(server, whole=is_there)]
     place = memory.key_of(str(server.origin), server.name)
     if memory.recall(_CONSENT, place) is not None:
         said.append("  it has changed since you agreed")
@@ -332,15 +352,14 @@ def _ask_consent(server: "Server", *, is_there: bool) -> None:
     memory.remember(_CONSENT, place, True)
 
 
-def _consent_lines(server: "Server") -> Iterator[str]:
-    """What a person has to know of a server before they agree to it."""
+def _consent_lines(server: "Server", *, whole: bool) -> Iterator[str]:
+    """What a person has to know of a server before they agree to it. `whole` has the values of its environment too."""
     yield server.address
     yield f"as {_where(server)} says"
     if server.cwd:
         yield f"in the folder {server.cwd}"
-    given = [
-        f"{name}={value}" if "$" in value else name for name, value in (*server.env.items(), *server.headers.items())
-    ]
+    given = [f"{name}={value}" if "$" in value else name for name, value in server.headers.items()]
+    given += [f"{name}={value}" if whole or "$" in value else name for name, value in server.env.items()]
     if given:
         yield f"with {', '.join(given)}"
     if server.uses():

@@ -14,6 +14,7 @@ from kbp.commands.console import DONE, Console, Stop, collecting, put
 from kbp.commands.given import Given, filled, values_for
 from kbp.commands.live import Live, live_name, not_for_live
 from kbp.commands.options import STDIN, Sources, bad_choice
+from kbp.commands.outcome import Way
 from kbp.display import fit, safe_line
 from kbp.model import Kind, Template
 from kbp.output.messages import FORMATS, Rendered
@@ -53,12 +54,11 @@ def render(
     if explain and live.is_given:
         raise Stop("--explain tells of the placeholders of a file, and a server shows none")
     live, name = live_name(live, name, console)
+    way = Way(format, output)
     if live.is_given:
         faults = [*live.faults(), *not_for_live(sources), *calling.faults(is_live=True, format=format)]
         faults += bad_choice("--format", format, FORMATS)
-        to_terminal = output in (None, STDIN) and console.cells is not None
-        text, is_text = call(console, live, calling, given, name, words or [], format, faults, to_terminal=to_terminal)
-        put(text, output, is_text=is_text, console=console)
+        call(console, live, calling, given, name, words or [], way, faults)
         return DONE
     takes_stdin = STDIN in (name, *(sources.path or []))
     faults = [*sources.faults(reads_stdin=takes_stdin), *bad_choice("--format", format, FORMATS)]
@@ -67,16 +67,14 @@ def render(
         file, template = choose(name, sources, console)
     values = values_for(template.arguments, console, faults, f"the prompt file {STDIN}" if takes_stdin else None)
     given.values(words or [], values)
-    folder = ["-C", str(console.directory)] if console.directory else []
-    result = [*(["-f", format] if format in FORMATS and format != "text" else []), *(["-o", output] if output else [])]
-    pieces = filled(file, template, values, [name, *spelt(sources), *folder, *result])
+    pieces = filled(file, template, values, [name, *spelt(sources), *way.spelt(console)])
     rendered = Rendered(template.description, renderer.messages(pieces))
     text = FORMATS[format](rendered)
     for loss in rendered.losses:
         console.warn(loss)
     _tell_words(template, words or [], console)
     _tell(template, pieces, explain, console)
-    put(text, output, is_text=format in ("text", "markdown"), console=console)
+    put(text, output, is_text=way.is_text, console=console)
     return DONE
 
 

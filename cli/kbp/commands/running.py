@@ -8,7 +8,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from kbp import __version__
-from kbp.commands.console import Console, ReaderGone, Stop, drop
+from kbp.commands.console import TO_REPORT, Console, ReaderGone, Stop, drop
 
 BUG, LEFT = 70, 130
 
@@ -23,8 +23,10 @@ def guarded(console: Console, action: Callable[[], int], *, debug: bool = False)
     except (ReaderGone, SystemExit):  # Typer leaves so when nobody reads its help
         drop(sys.stdout)
         return 0
-    except KeyboardInterrupt:
-        return LEFT
+    except KeyboardInterrupt as left:  # with the exit code of the signal that it stands for
+        return int(left.args[0]) if left.args else LEFT
+    except EOFError:  # Ctrl-D where something is asked
+        return TO_REPORT
     except Exception as error:  # the one place where a bug is caught
         if debug:
             raise

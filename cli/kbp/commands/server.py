@@ -18,7 +18,6 @@ from kbp.output.jsontext import dump
 from kbp.output.prompts import columns
 
 FORMATS = ("text", "json")
-_SAID = ("title", "name", "version")
 
 
 def _list(console: Console, live: Live, format: str) -> int:

@@ -12,7 +12,7 @@ from kbp.commands.live import Live, live_name, not_for_live
 from kbp.commands.options import STDIN, Sources, bad_choice
 from kbp.files import PromptFile
 from kbp.output.jsontext import dump
-from kbp.output.prompts import live_page, mcp_prompt, page
+from kbp.output.prompts import live_page, mcp_prompt, one_as_json, page
 
 
 def _as_json(file: PromptFile, color: bool) -> str:
@@ -77,5 +77,5 @@ def _show_live(name: str, live: Live, console: Console, format: str, faults: lis
     with live.opened(console, doing="to list its prompts") as source:
         prompt = listed(source, name, live)
         server = f"{source.session.peer.name} ({source.session.peer.revision})"
-    console.print(dump(mcp_prompt(prompt)) if format == "json" else live_page(prompt, server, console.use_color))
+        console.print(one_as_json(prompt) if format == "json" else live_page(prompt, server, console.use_color))
     return DONE

@@ -139,6 +139,24 @@ _DECODER = json.JSONDecoder(parse_int=_integer)
 _WHITE = " \t\r\n"
 
 
+def parse_all(line: str) -> list[Received]:
+    """The messages that a line of JSON is: one, or a row of them, as the revision 2025-03-26 has it; none."""
+    text = line.strip(_WHITE + "\ufeff")
+    if not text.startswith("["):
+        received = parse(text)
+        return [] if received is None else [received]
+    found: list[Received] = []
+    at = _after_white(text, 1)
+    try:
+        while at < len(text):
+            _, end = _DECODER.raw_decode(text, at)
+            found += parse_all(text[at:end]) if text[at] == "{" else []
+            at = _after_white(text, _after_white(text, end) + 1)
+    except (ValueError, RecursionError):
+        return []
+    return found
+
+
 def parse(line: str) -> Received | None:
     """The message that a line of JSON is, None when it is none. Its result is kept as it is written."""
     text = line.strip(_WHITE + "\ufeff")
@@ -150,6 +168,22 @@ def parse(line: str) -> Received | None:
     if message.get("jsonrpc") != "2.0" or not ("method" in message or "id" in message):
         return None
     return Received(message, members["result"][1] if "result" in members else None)
+
+
+def elements_of(text: str, key: str) -> list[str]:
+    """The JSON texts of the elements of the array that a JSON object has under a key; none when it has none."""
+    try:
+        array = dict(_members(text))[key][1]
+    except (ValueError, RecursionError, KeyError):
+        return []
+    found: list[str] = []
+    at = _after_white(array, 1)
+    while array.startswith("[") and array[at] != "]":
+        _, end = _DECODER.raw_decode(array, at)
+        found.append(array[at:end])
+        at = _after_white(array, end)
+        at = _after_white(array, at + 1) if array[at] == "," else at
+    return found
 
 
 def _members(text: str) -> list[tuple[str, tuple[Any, str]]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
-from kbp.live.base import LEGACY, Answer, Json, Unreachable
+from kbp.live.base import LEGACY, Answer, Json, LiveError, Unreachable
 from kbp.live.connection import Manner, connected
 from kbp.live.questions import Handler
 from kbp.live.server import Server
@@ -52,7 +52,7 @@ class Client:
         with self._lock:
             if handler is not None and self._source is not None:
                 self._source.session.handler = handler
-                if self._source.session.peer.revision in LEGACY and self._manner.handler is None:
+                if self._source.session.peer.revision in LEGACY and not self._source.session.has_declared:
                     self.close()
             if self._source is None:
                 manner = self._manner if handler is None else replace(self._manner, handler=handler)
@@ -181,7 +181,10 @@ class Client:
             context: the values of the other arguments.
             seconds: how long it may take.
         """
-        return self._do(lambda source: source.complete(name, argument, value, context, seconds))
+        try:
+            return self._do(lambda source: source.complete(name, argument, value, context, seconds))
+        except LiveError:
+            return []
 
 
 def _checked(arguments: Mapping[str, str] | None) -> dict[str, str]:

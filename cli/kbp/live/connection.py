@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kbp import memory
@@ -79,7 +79,7 @@ def connected(
         revision = session.peer.revision
 
         def kept(found: Listing) -> None:
-            key = lists.key_of(server, manner.headers, manner.revision)
+            key = lists.key_of(resolved or server, manner.headers, manner.revision)
             lists.remember(key, found.prompts, found.seconds, revision)
 
         yield LiveSource(session, kept)
@@ -93,13 +93,14 @@ def _channel(server: Server, manner: Manner) -> Channel:
         return Stdio(server.command, server.env, Path(server.cwd) if server.cwd else None)
     from kbp.live.http import Http
 
-    headers = {**server.headers, **manner.headers}
+    named = {name.lower() for name in manner.headers}
+    headers = {name: value for name, value in server.headers.items() if name.lower() not in named} | {**manner.headers}
     auth, login = None, Login()
     if not any(name.lower() == "authorization" for name in headers):
         from kbp.live.oauth import provider
 
         auth = provider(server.url, manner.visit, login)
-    return Http(server.url, headers, is_sse=server.is_sse, auth=auth, login=login)
+    return Http(server.url, headers, is_sse=server.is_sse, auth=auth, login=login, timeout=manner.timeout)
 
 
 def of_command(command: tuple[str, ...]) -> Server:
@@ -110,8 +111,3 @@ def of_command(command: tuple[str, ...]) -> Server:
 def of_url(url: str, *, is_sse: bool = False) -> Server:
     """The server at an address."""
     return Server(without_secrets(url), url=url, is_sse=is_sse)
-
-
-def over_sse(server: Server) -> Server:
-    """The same server with the older transport."""
-    return replace(server, is_sse=True)

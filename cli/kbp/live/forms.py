@@ -13,7 +13,7 @@ from kbp.live.questions import Question
 
 Kind = Literal["text", "number", "integer", "boolean", "choice", "choices"]
 _YES, _NO = ("true", "yes", "y", "1", "on"), ("false", "no", "n", "0", "off")
-_MAX_PATTERN, _MAX_MATCHED = 200, 1000
+_MAX_PATTERN, _MAX_MATCHED, _MAX_REPEATS = 200, 1000, 2
 _FORMATS = {
     "email": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+"),
     "uri": re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+"),
@@ -236,5 +236,5 @@ def _shape(schema: Json, value: str) -> Iterator[str]:
 
 
 def _is_plain(pattern: str) -> bool:
-    """Whether a pattern repeats nothing that repeats itself, which could take for ever."""
-    return re.search(r"[*+}]\)*[*+{]|\([^)]*[*+{|][^)]*\)[*+{]", pattern) is None
+    """Whether a pattern repeats no group, and little besides: what does could take for ever."""
+    return re.search(r"\)[*+?{]", pattern) is None and len(re.findall(r"[*+{]", pattern)) <= _MAX_REPEATS

@@ -9,9 +9,10 @@ import logging
 import queue
 import threading
 from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import TimeoutError as FutureTimeout
 from typing import TYPE_CHECKING, Any
 
-from kbp.live.base import CANCELLED, HTTP_STATUS, MODERN, Login, Received, Unauthorized, Unreachable
+from kbp.live.base import CANCELLED, HTTP_STATUS, MODERN, Login, Received, TimedOut, Unauthorized, Unreachable
 from kbp.live.server import without_secrets
 from kbp.live.tap import Tap
 
@@ -37,9 +38,11 @@ class Http:
         is_sse: whether the server has the older transport.
         auth: who gives authorization.
         login: whether a person is logging in, which takes what time it takes.
+        timeout: how many seconds connecting and sending may take; None: any time.
 
     Raises:
         Unreachable: there is no such server.
+        TimedOut: it does not take the connection in time.
     """
 
     def __init__(
@@ -50,9 +53,8 @@ class Http:
         is_sse: bool = False,
         auth: "httpx2.Auth | None" = None,
         login: Login | None = None,
+        timeout: float | None = None,
     ) -> None:
-        from anyio.from_thread import start_blocking_portal
-
         for name in _NOISY:  # they log what is told here as an error
             logging.getLogger(name).addHandler(logging.NullHandler())
         self.url, self.shown = url, without_secrets(url)
@@ -62,45 +64,74 @@ class Http:
         self._auth = auth
         self._login = login or Login()
         self._is_sse = is_sse
-        self._messages: queue.SimpleQueue[Received | Exception] = queue.SimpleQueue()
+        self._timeout = timeout
+        self._messages: queue.SimpleQueue[Received | BaseException] = queue.SimpleQueue()
         self._status: tuple[int, str] | None = None
         self._tap = Tap()
         self._write: Any = None
-        self._stop: Any = None
-        self._opened = threading.Event()
-        self._failure: Exception | None = None
-        self._portals = start_blocking_portal()
-        self._portal: BlockingPortal = self._portals.__enter__()
-        self._task = self._portal.start_task_soon(self._run)
-        self._opened.wait()
+        self._scope: Any = None
+        self._opened, self._ended = threading.Event(), threading.Event()
+        self._failure: BaseException | None = None
+        self._portal: BlockingPortal | None = None
+        threading.Thread(target=self._serve, daemon=True).start()  # which a program that ends does not wait for
+        if not self._wait_for(self._opened):
+            self.close()
+            raise self._too_slow("the connection")
         if self._failure is not None:
             self.close()
             raise self._failure
 
+    def _too_slow(self, what: str) -> TimedOut:
+        return TimedOut(f"the server at {self.shown} did not take {what} within {self._timeout:g} seconds")
+
+    def _wait_for(self, event: threading.Event) -> bool:
+        """Whether an event comes in time. The time of a login does not count."""
+        while not event.wait(self._timeout):
+            if not self._login.is_open:
+                return False
+        return True
+
+    def _serve(self) -> None:
+        import anyio
+
+        with contextlib.suppress(BaseException):  # what fails is told by the messages
+            anyio.run(self._run)
+        self._opened.set()
+        self._ended.set()
+
     async def _run(self) -> None:
         """Hold the connection until it is closed, and pass on what comes."""
         import anyio
+        from anyio.from_thread import BlockingPortal
 
-        self._stop = anyio.Event()
+        self._scope = anyio.CancelScope()
         try:
-            async with self._streams() as (read, write), anyio.create_task_group() as group:
-                self._write = write
-                self._opened.set()
-
-                async def pass_on() -> None:
-                    async for item in read:
-                        self._messages.put(item if isinstance(item, Exception) else self._received(item))
-                    await anyio.sleep(_ENDING_REASON_SECONDS)  # for a failure that ended it, which says more
-                    self._messages.put(Unreachable(f"the server at {self.shown} closed the connection"))
-
-                group.start_soon(pass_on)
-                await self._stop.wait()
-                group.cancel_scope.cancel()
-        except Exception as error:
-            self._failure = _told(_root(error), self.shown, self._status, self._is_authorized)
+            with self._scope:
+                async with (
+                    BlockingPortal() as self._portal,
+                    self._streams() as (read, write),
+                    anyio.create_task_group() as group,
+                ):
+                    self._write = write
+                    self._opened.set()
+                    group.start_soon(self._pass_on, read)
+                    await anyio.sleep_forever()
+        except BaseException as error:
+            root = _root(error)
+            is_person = isinstance(root, KeyboardInterrupt | EOFError)
+            self._failure = root if is_person else _told(root, self.shown, self._status, self._is_authorized)
             self._messages.put(self._failure)
         finally:
+            self._login.is_open = False
             self._opened.set()
+
+    async def _pass_on(self, read: Any) -> None:
+        import anyio
+
+        async for item in read:
+            self._messages.put(item if isinstance(item, Exception) else self._received(item))
+        await anyio.sleep(_ENDING_REASON_SECONDS)  # for a failure that ended it, which says more
+        self._messages.put(Unreachable(f"the server at {self.shown} closed the connection"))
 
     @contextlib.asynccontextmanager
     async def _streams(self) -> AsyncIterator[tuple[Any, Any]]:
@@ -114,11 +145,10 @@ class Http:
             auth: httpx2.Auth | None = None,
         ) -> httpx2.AsyncClient:
             return httpx2.AsyncClient(
-                headers=headers,
+                headers={"Accept-Encoding": "identity", **(headers or {})},
                 timeout=httpx2.Timeout(_CONNECT_SECONDS, read=None),
                 auth=auth,
-                transport=self._tap.transport(),
-                event_hooks={"response": [self._note]},
+                event_hooks={"response": [self._note, self._tap.note]},
             )
 
         if self._is_sse:
@@ -133,7 +163,8 @@ class Http:
 
     async def _note(self, response: "httpx2.Response") -> None:
         """Keep the status of a failed request, which the SDK does not pass on."""
-        if response.status_code >= 400 and str(response.request.url) == self.url:
+        is_first = self._status is None or self._status[0] not in (401, 403)  # what a login asks comes behind it
+        if response.status_code >= 400 and is_first:
             self._status = response.status_code, response.headers.get("www-authenticate", "")
 
     def _received(self, item: "SessionMessage") -> Received:
@@ -158,8 +189,16 @@ class Http:
 
         parsed = jsonrpc_message_adapter.validate_python(dict(message), by_name=False)
         metadata = ClientMessageMetadata(headers=self._message_headers(message))
+        self._status = None
         try:
-            self._portal.call(self._write.send, SessionMessage(parsed, metadata))
+            assert self._portal is not None  # noqa: S101 (it is connected)
+            sending = self._portal.start_task_soon(self._write.send, SessionMessage(parsed, metadata))
+            sending.result(self._timeout)
+        except FutureTimeout:
+            sending.cancel()
+            raise TimedOut(
+                f"the server at {self.shown} did not take a message within {self._timeout:g} seconds"
+            ) from None
         except Exception as error:
             raise self._failure or _told(_root(error), self.shown, self._status, self._is_authorized) from None
         if message.get("method") == CANCELLED and self.revision != MODERN:  # there, the end of the request says it
@@ -193,13 +232,11 @@ class Http:
         received = self._next(seconds)
         if received is None:
             return None
-        if isinstance(received, Exception):
+        if isinstance(received, BaseException):
             self._messages.put(received)  # nothing else comes after it
-            raise (
-                received
-                if isinstance(received, Unreachable)
-                else _told(received, self.shown, self._status, self._is_authorized)
-            )
+            if isinstance(received, Unreachable | KeyboardInterrupt | EOFError):
+                raise received
+            raise _told(received, self.shown, self._status, self._is_authorized)
         return self._without_answer(received) if received.is_local else received
 
     def _without_answer(self, received: Received) -> Received:
@@ -213,13 +250,13 @@ class Http:
         if status is None:
             said = error.get("message") if isinstance(error, dict) else "no answer"
             raise Unreachable(f"the server at {self.shown} gave no answer: {said}")
-        if status[0] in (401, 403) or status[0] >= 500:
+        if status[0] in (401, 403) or status[0] >= 500 or self.revision is not None:
             raise _bad_status(self.shown, status, self._is_authorized)
         return Received(
             {"id": received.message.get("id"), "error": {"code": HTTP_STATUS, "message": f"HTTP {status[0]}"}}
         )
 
-    def _next(self, seconds: float | None) -> Received | Exception | None:
+    def _next(self, seconds: float | None) -> Received | BaseException | None:
         """What comes next. The time of a login does not count."""
         while True:
             logins = self._login.count
@@ -236,12 +273,9 @@ class Http:
     def close(self) -> None:
         """End the connection."""
         with contextlib.suppress(Exception):
-            if self._stop is not None:
-                self._portal.call(self._stop.set)
-            self._task.result(_ENDING_SECONDS)
-        self._task.cancel()
-        with contextlib.suppress(Exception):
-            self._portals.__exit__(None, None, None)
+            if self._portal is not None and self._scope is not None:
+                self._portal.start_task_soon(self._scope.cancel)
+                self._ended.wait(_ENDING_SECONDS)
 
 
 def _root(error: BaseException) -> BaseException:
@@ -267,4 +301,5 @@ def _bad_status(url: str, status: tuple[int, str], is_authorized: bool) -> Unrea
         help += [] if is_authorized else ["  give one with --header 'Authorization: Bearer …', or as its `headers`"]
         what = "refuses this authorization" if is_authorized else "wants an authorization"
         return Unauthorized(f"the server at {url} {what} (HTTP {code})", tuple(help))
-    return Unreachable(f"the server at {url} answers with HTTP {code}")
+    ended = ("  its session may have ended",) if code == 404 else ()
+    return Unreachable(f"the server at {url} answers with HTTP {code}", ended)

@@ -15,8 +15,10 @@ _LEGACY_SECONDS, _MAX_SECONDS = 300.0, 86_400.0
 
 
 def key_of(server: Server, headers: Mapping[str, str], revision: str) -> str:
-    """A name for the list of a server, asked for in one manner with one authorization."""
-    return memory.key_of(server.key, dict(server.headers), dict(headers), revision)
+    """A name for the list of a server, whose variables are replaced, asked for in one manner with one authorization."""
+    tokens = memory.recall("tokens", memory.key_of(server.url)) if server.url else None
+    client = tokens.get("client") if isinstance(tokens, dict) else None
+    return memory.key_of(server.key, dict(server.headers), dict(headers), revision, client)
 
 
 def remember(key: str, prompts: tuple[Prompt, ...], seconds: float, revision: str) -> None:

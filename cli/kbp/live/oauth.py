@@ -152,7 +152,12 @@ def provider(url: str, visit: Visit | None, login: Login) -> "httpx2.Auth":
             store.put(client=None)
             raise Unauthorized(f"port {port} of this machine is taken, to which a login leads: try again") from None
         login.is_open, login.count = True, login.count + 1
-        await anyio.to_thread.run_sync(visit, address)
+        try:
+            await anyio.to_thread.run_sync(visit, address)
+        except BaseException:
+            login.is_open = False
+            redirects[-1].close()
+            raise
 
     async def take() -> "AuthorizationCodeResult":
         given = await anyio.to_thread.run_sync(redirects[-1].wait, _LOGIN_SECONDS, abandon_on_cancel=True)

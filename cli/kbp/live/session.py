@@ -3,12 +3,12 @@
 import itertools
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from kbp import __version__
 from kbp.live.base import (
     CANCELLED,
+    HTTP_STATUS,
     INVALID_PARAMS,
     LEGACY,
     METHOD_NOT_FOUND,
@@ -18,13 +18,13 @@ from kbp.live.base import (
     BadAnswer,
     Channel,
     Json,
-    LiveError,
     NoPrompts,
     Received,
     Refusal,
     TimedOut,
     Unreachable,
 )
+from kbp.live.peer import PREFIX, Peer, mismatch, peer_of, server_info, supported
 from kbp.live.questions import ELICIT, Handler, Question, Reply, question_of
 
 AUTO, LEGACY_ERA = "auto", "legacy"
@@ -34,34 +34,15 @@ MAX_ROUNDS = 10
 _AT_ONCE = 0.03
 PROBE = 5.0
 """How many seconds a server may take for `server/discover` before it is taken for one that does not know it."""
+_LEGACY_ANSWERS = (METHOD_NOT_FOUND, -32600, INVALID_PARAMS, UNSUPPORTED_REVISION, HTTP_STATUS)
+"""How a server that shakes hands refuses `server/discover`."""
+_MODERN_REFUSALS = (-32020, -32021)
+"""What only a server of the modern revision refuses with."""
 _NOBODY = (
     "  it was told that nobody can be asked: where it would ask back, --answer NAME=VALUE answers,",
     "  or a person on a terminal",
 )
-_PREFIX = "io.modelcontextprotocol/"
 _CLIENT = {"name": "kbp", "version": __version__}
-
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """The server at the other end.
-
-    Attributes:
-        revision: the revision that is spoken.
-        info: its name, title and version, as far as it says them.
-        capabilities: what it declares; None when it was not asked.
-        instructions: what it tells a model.
-    """
-
-    revision: str
-    info: Json = field(default_factory=dict)
-    capabilities: Json | None = None
-    instructions: str | None = None
-
-    @property
-    def name(self) -> str:
-        """What a person calls it."""
-        return str(self.info.get("title") or self.info.get("name") or "the server")
 
 
 class Session:
@@ -76,7 +57,8 @@ class Session:
         takes_urls: whether the handler can send a person to an address.
         notified: is given each notification.
 
-    `was_silent` says after `connect` whether the server let `server/discover` unanswered.
+    `was_silent` says after `connect` whether the server let `server/discover` unanswered, `has_declared` whether an
+    older server was told that somebody answers questions.
     """
 
     def __init__(
@@ -99,7 +81,8 @@ class Session:
         self._revision = revision
         self._was_silent = was_silent
         self._notified = notified
-        self._questions_left = MAX_ROUNDS
+        self._max_rounds = self._questions_left = MAX_ROUNDS
+        self.has_declared = False
         self._ids = itertools.count(1)
 
     # Connecting
@@ -136,8 +119,11 @@ class Session:
             self.was_silent = True
             return self._initialize(probe=number)
         except Refusal as refusal:
-            if refusal.code == UNSUPPORTED_REVISION and not set(_supported(refusal)) & set(LEGACY):
-                raise _mismatch(_supported(refusal)) from None
+            if refusal.code == UNSUPPORTED_REVISION and not set(supported(refusal)) & set(LEGACY):
+                raise mismatch(supported(refusal)) from None
+            is_legacy = refusal.code in _LEGACY_ANSWERS if is_pinned else refusal.code not in _MODERN_REFUSALS
+            if not is_legacy:
+                raise Unreachable(f"the server refused to start: {refusal} ({refusal.code})") from None
             return self._initialize()
         return self._modern_peer(answer)
 
@@ -146,23 +132,25 @@ class Session:
         versions = result.get("supportedVersions")
         if not isinstance(versions, list) or MODERN not in versions:
             return self._initialize()
-        return _peer(MODERN, result, _info(result))
+        return peer_of(MODERN, result, server_info(result))
 
     def _initialize(self, probe: int | None = None) -> Peer:
         if self._revision == MODERN:
             raise Unreachable(f"the server speaks an older revision than {MODERN}; leave out --revision")
         pinned = self._revision if self._revision in LEGACY else None
+        self.peer = Peer(pinned or LEGACY[-1])
         params = {
             "protocolVersion": pinned or LEGACY[-1],
             "capabilities": self._capabilities(),
             "clientInfo": _CLIENT,
         }
+        self.has_declared = "elicitation" in params["capabilities"]
         self.channel.revision = None
         number = self._send("initialize", params)
         try:
             answer = self._wait("initialize", number, self.timeout, also=probe)
         except Refusal as refusal:
-            if MODERN in _supported(refusal):
+            if MODERN in supported(refusal):
                 if self._revision == AUTO:
                     return Peer(MODERN)
                 raise Unreachable(f"the server speaks {MODERN} alone; leave out --revision") from None
@@ -175,25 +163,28 @@ class Session:
             return self._modern_peer(answer)
         agreed = answer.result.get("protocolVersion")
         if agreed not in LEGACY:
-            raise _mismatch([str(agreed)])
+            raise mismatch([str(agreed)])
         if pinned and agreed != pinned:
             raise Unreachable(f"the server speaks {agreed} where {pinned} was asked for; leave out --revision")
         self.channel.revision = str(agreed)
         self.channel.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         info = answer.result.get("serverInfo")
-        return _peer(str(agreed), answer.result, info if isinstance(info, dict) else {})
+        return peer_of(str(agreed), answer.result, info if isinstance(info, dict) else {})
 
     def _capabilities(self) -> Json:
-        if self.handler is None:
+        """What the client can do, as the revision that is spoken has it."""
+        if self.handler is None or self.peer.revision < "2025-06-18":
             return {}
+        if self.peer.revision < "2025-11-25":
+            return {"elicitation": {}}
         return {"elicitation": {"form": {}, "url": {}} if self._takes_urls else {"form": {}}}
 
     def _modern(self, params: Mapping[str, Any]) -> Json:
         """The parameters with what each request of the modern revision says of the client."""
         meta = {
-            f"{_PREFIX}protocolVersion": MODERN,
-            f"{_PREFIX}clientInfo": _CLIENT,
-            f"{_PREFIX}clientCapabilities": self._capabilities(),
+            f"{PREFIX}protocolVersion": MODERN,
+            f"{PREFIX}clientInfo": _CLIENT,
+            f"{PREFIX}clientCapabilities": self._capabilities(),
         }
         return {**params, "_meta": meta}
 
@@ -213,6 +204,7 @@ class Session:
             LiveError: it is gone, or answers what is no answer.
         """
         is_modern = self.peer.revision == MODERN
+        self._questions_left = self._max_rounds
         number = self._send(method, self._modern(params or {}) if is_modern else dict(params or {}))
         try:
             return self._wait(method, number, self.timeout if seconds is None else seconds)
@@ -240,25 +232,32 @@ class Session:
             if received is None:
                 raise TimedOut(f"the server did not answer {method} within {seconds:g} seconds", self.channel.remarks())
             if "method" in received.message:
-                started = time.monotonic()
-                self._heed(received.message)
+                thought = self._heed(received.message)
                 if deadline is not None:  # what a person thinks is not the server's time
-                    deadline += time.monotonic() - started
+                    deadline += thought
             elif _is_answer(received, number) or (
                 also is not None and _is_answer(received, also) and "result" in received.message
             ):
                 return _answer(received, method)
 
-    def _heed(self, message: Json) -> None:
-        """Take a notification, or answer what the server asks."""
+    def _heed(self, message: Json) -> float:
+        """Take a notification, or answer what the server asks; and give the seconds that a person thought about it.
+
+        The modern revision knows no requests of a server: one is not answered.
+        """
         if "id" not in message:
             self._notified(message)
-            return
+            return 0.0
+        if self.peer.revision == MODERN:
+            return 0.0
         reply: Json = {"jsonrpc": "2.0", "id": message["id"]}
         params, method = message.get("params"), message["method"]
         question = question_of(str(message["id"]), params, self.peer.name) if method == ELICIT else None
+        started = time.monotonic()
         if method == "ping":
             reply["result"] = {}
+        elif method == ELICIT and self.handler is None and self.has_declared:
+            reply["result"] = Reply("decline").as_json()
         elif method != ELICIT or self.handler is None:
             reply["error"] = {"code": METHOD_NOT_FOUND, "message": f"kbp does not do {method}"}
         elif question is None:
@@ -272,7 +271,9 @@ class Session:
             except BaseException:
                 self.channel.send({**reply, "result": Reply("cancel").as_json()})
                 raise
+        thought = time.monotonic() - started
         self.channel.send(reply)
+        return thought
 
     # Prompts
 
@@ -297,7 +298,7 @@ class Session:
             BadAnswer: it asks more often, asks what nobody can answer, or answers what is no result.
             LiveError: as `request`.
         """
-        self._questions_left = max_rounds
+        self._max_rounds = max_rounds
         base = {"name": name, **({"arguments": dict(arguments)} if arguments else {})}
         more: Json = {}
         for done in range(max_rounds + 1):
@@ -308,7 +309,7 @@ class Session:
                     refusal.help = _NOBODY
                 raise
             kind = answer.result.get("resultType", "complete")
-            if kind == "complete":
+            if kind == "complete" or self.peer.revision != MODERN:
                 return answer
             if kind != "input_required":
                 raise BadAnswer(f"the server answered with the unknown result type {kind!r}", answer)
@@ -364,31 +365,3 @@ def _answer(received: Received, method: str) -> Answer:
     if not isinstance(result, dict):
         raise BadAnswer(f"the server answered {method} with no result")
     return Answer(result, received.result_text or "{}")
-
-
-def _supported(refusal: Refusal) -> list[str]:
-    if refusal.code != UNSUPPORTED_REVISION or not isinstance(refusal.data, dict):
-        return []
-    supported = refusal.data.get("supported")
-    return [str(each) for each in supported] if isinstance(supported, list) else []
-
-
-def _mismatch(revisions: list[str]) -> LiveError:
-    said = ", ".join(revisions) or "none that it names"
-    return Unreachable(f"the server speaks another protocol: {said}; kbp speaks {LEGACY[0]} to {MODERN}")
-
-
-def _info(result: Json) -> Json:
-    meta = result.get("_meta")
-    info = (meta if isinstance(meta, dict) else {}).get(f"{_PREFIX}serverInfo")
-    return info if isinstance(info, dict) else {}
-
-
-def _peer(revision: str, result: Json, info: Json) -> Peer:
-    capabilities, instructions = result.get("capabilities"), result.get("instructions")
-    return Peer(
-        revision,
-        info,
-        capabilities if isinstance(capabilities, dict) else {},
-        instructions if isinstance(instructions, str) else None,
-    )

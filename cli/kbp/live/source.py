@@ -1,10 +1,22 @@
 """The prompts of a live server, as a source of prompts."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kbp.live.base import INVALID_PARAMS, METHOD_NOT_FOUND, Answer, BadAnswer, Json, LiveError, NoPrompts, Refusal
+from kbp.live.base import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    Answer,
+    BadAnswer,
+    Json,
+    LiveError,
+    NoPrompts,
+    Refusal,
+    Unreachable,
+    elements_of,
+)
 from kbp.live.session import MAX_ROUNDS, Session
 from kbp.model import Argument, Message, Prompt
 
@@ -22,12 +34,14 @@ class Page:
         next_cursor: what asks for the next page, None on the last one; an empty text is a cursor too.
         answer: the page as it came.
         seconds: how long it may be kept, as the server says.
+        warnings: what is odd about it.
     """
 
     prompts: tuple[Prompt, ...]
     next_cursor: str | None
     answer: Answer
     seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +91,14 @@ class LiveSource:
         if not isinstance(entries, list):
             raise BadAnswer("the server answered with no list of prompts", answer)
         following, ttl = answer.result.get("nextCursor"), answer.result.get("ttlMs")
-        prompts = tuple(prompt for each in entries if (prompt := prompt_of(each)) is not None)
-        life = max(ttl, 0) / 1000 if isinstance(ttl, int | float) and not isinstance(ttl, bool) else 0.0
-        return Page(prompts, None if following is None else str(following), answer, life)
+        written = elements_of(answer.text, "prompts")
+        texts = written if len(written) == len(entries) else [None] * len(entries)
+        made = (prompt_of(each, text) for each, text in zip(entries, texts, strict=True))
+        prompts = tuple(prompt for prompt in made if prompt is not None)
+        life = max(ttl, 0) / 1000 if isinstance(ttl, int | float) and math.isfinite(ttl) else 0.0
+        odd = len(entries) - len(prompts)
+        warnings = (f"the server lists {odd} without a name",) if odd else ()
+        return Page(prompts, None if following is None else str(following), answer, life, warnings)
 
     def list_all(
         self, max_pages: int = MAX_PAGES, max_prompts: int = MAX_PROMPTS, *, until: str | None = None
@@ -101,7 +120,7 @@ class LiveSource:
             if not isinstance(broken.__cause__, Refusal) or broken.__cause__.code != INVALID_PARAMS:
                 raise
             listing = self._pages(max_pages, max_prompts, until)  # the cursor is no longer good: the list changed
-        if until is None:
+        if listing.next_cursor is None:
             self._listing = listing
             self.kept(listing)
         return listing
@@ -135,17 +154,15 @@ class LiveSource:
                 if prompt.name in found:
                     warnings.append(f"the server lists {prompt.name} more than once: the first one counts")
                 found.setdefault(prompt.name, prompt)
-            odd = len(page.answer.result["prompts"]) - len(page.prompts)
-            if odd:
-                warnings.append(f"the server lists {odd} without a name")
+            warnings += page.warnings
             seconds = min(seconds, page.seconds)
             cursor = page.next_cursor
+            if len(found) > max_prompts:
+                raise Endless(f"the server lists more than {max_prompts} prompts", so_far())
             if cursor is None or until in found:
                 return so_far()
             if cursor in seen:
                 raise Endless(f"the server repeats the cursor {cursor!r}: its list does not end", so_far())
-            if len(found) > max_prompts:
-                raise Endless(f"the server lists more than {max_prompts} prompts", so_far())
             seen.add(cursor)
         if is_bound:
             raise Endless(f"the server lists more than {max_pages} pages", so_far())
@@ -189,6 +206,9 @@ class LiveSource:
             value: what is typed of it.
             context: the values of the other arguments.
             seconds: how long it may take.
+
+        Raises:
+            Unreachable: the server is gone.
         """
         peer = self.session.peer
         if peer.capabilities is not None and "completions" not in peer.capabilities and peer.revision != "2024-11-05":
@@ -198,6 +218,8 @@ class LiveSource:
             params["context"] = {"arguments": dict(context)}
         try:
             answer = self.session.request("completion/complete", params, seconds=seconds)
+        except Unreachable:
+            raise
         except LiveError:
             return []
         completion = answer.result.get("completion")
@@ -205,8 +227,13 @@ class LiveSource:
         return [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
 
 
-def prompt_of(content: Any) -> Prompt | None:
-    """The prompt that an entry of a list is; None for what has no name. Fields of a wrong type count as absent."""
+def prompt_of(content: Any, text: str | None = None) -> Prompt | None:
+    """The prompt that an entry of a list is; None for what has no name. Fields of a wrong type count as absent.
+
+    Args:
+        content: the entry.
+        text: the JSON text that it is written as.
+    """
     if not isinstance(content, dict) or not isinstance(content.get("name"), str):
         return None
     entries = content.get("arguments")
@@ -223,6 +250,7 @@ def prompt_of(content: Any) -> Prompt | None:
         arguments,
         meta if isinstance(meta, dict) else {},
         content,
+        text,
     )
 
 
@@ -249,5 +277,9 @@ def messages_of(result: Json) -> tuple[list[Message], list[str]]:
             if not isinstance(block, dict) or not isinstance(block.get("type"), str):
                 odd.append(f"message {at} has content without a type")
             extra = {key: value for key, value in content.items() if key not in ("role", "content")}
-            messages.append(Message(str(role), block if isinstance(block, dict) else {"value": block}, extra))
+            messages.append(
+                Message(
+                    role if isinstance(role, str) else "", block if isinstance(block, dict) else {"value": block}, extra
+                )
+            )
     return messages, odd

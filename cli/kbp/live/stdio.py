@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kbp.display import said_of
-from kbp.live.base import MAX_MESSAGE, Received, Unreachable, parse
+from kbp.live.base import MAX_MESSAGE, Received, Unreachable, parse_all
 from kbp.live.process import INHERITED, start
 
 _PATIENCE = 2.0
@@ -48,7 +48,7 @@ class Stdio:
         self.revision: str | None = None
         self.strays = 0
         self.stray = ""
-        self._has_answered = False
+        self._has_answered = self._is_closed = False
         self.log = os.fdopen(log, "r+b")
         self._process = process
         self._messages: queue.Queue[Received | str] = queue.Queue(_WAITING)
@@ -61,18 +61,29 @@ class Stdio:
         """Take the lines of the server until there are no more, in a thread of its own."""
         try:
             for line in self._lines():
-                received = parse(line.decode("utf-8", "replace"))
-                if received is not None:
-                    self._messages.put(received)
-                elif line.strip():
+                received = parse_all(line.decode("utf-8", "replace"))
+                for each in received:
+                    self._put(each)
+                if not received and line.strip():
                     self.stray = self.stray or line[:_LINE].decode("utf-8", "replace").strip()
                     self.strays += 1
         except OverflowError:
-            self._messages.put(f"sent a message of more than {MAX_MESSAGE // 1024 // 1024} MiB")
-        except OSError:
-            self._messages.put("closed its output")
+            self._put(f"sent a message of more than {MAX_MESSAGE // 1024 // 1024} MiB")
+        except (OSError, ValueError):
+            self._put("closed its output")
         else:
-            self._messages.put("closed its output")
+            self._put("closed its output")
+        finally:
+            with contextlib.suppress(OSError):
+                if self._process.stdout is not None:
+                    self._process.stdout.close()
+
+    def _put(self, received: Received | str) -> None:
+        """Hand something on; when nobody takes it any more, it is let go."""
+        while not self._is_closed:
+            with contextlib.suppress(queue.Full):
+                self._messages.put(received, timeout=_PATIENCE)
+                return
 
     def _lines(self) -> Iterator[bytes]:
         """The lines on the program's stdout. It is read without a buffer of Python's, which would hold a lock.
@@ -179,22 +190,27 @@ class Stdio:
 
     def close(self) -> None:
         """End the program: by closing its stdin, else by a signal that asks, else by one that does not."""
+        self._is_closed = True
         process = self._process
-        with contextlib.suppress(queue.Full):
-            self._outgoing.put_nowait(None)
-        for number in (None, signal.SIGTERM, signal.SIGKILL):
-            if number is not None:
-                with contextlib.suppress(OSError):
-                    os.killpg(process.pid, number)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_PATIENCE)
-                break
-        with contextlib.suppress(OSError):  # what it started and left behind
-            os.killpg(process.pid, signal.SIGTERM)
-        if process.stdout is not None and not process.stdout.closed:
-            with contextlib.suppress(OSError, ValueError):
-                process.stdout.close()
-        self.log.close()
+        try:
+            with contextlib.suppress(queue.Full):
+                self._outgoing.put_nowait(None)
+            for number in (None, signal.SIGTERM):
+                if number is not None:
+                    self._signal(number)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_PATIENCE)
+                    break
+        finally:  # whatever stops the waiting, nothing is left behind
+            if process.poll() is None:
+                self._signal(signal.SIGKILL)
+                process.wait()
+            self._signal(signal.SIGTERM)  # what it started and left behind
+            self.log.close()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(OSError):
+            os.killpg(self._process.pid, number)
 
 
 def _unstartable(program: str, cwd: Path | None, error: Exception) -> str:

@@ -1,11 +1,12 @@
 """The answers of a server over HTTP as they were written, kept beside the SDK's own reading of them."""
 
+import contextlib
 import re
 import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
-from kbp.live.base import CANCELLED, MAX_MESSAGE, Received, Unreachable, parse
+from kbp.live.base import CANCELLED, MAX_MESSAGE, Received, Unreachable, parse_all
 
 if TYPE_CHECKING:
     import httpx2
@@ -16,7 +17,7 @@ _LINE = re.compile(r"\r\n|\n|\r")
 
 
 class Tap:
-    """What keeps answers: `transport` is what requests go through, `take` gives the answer to a request.
+    """What keeps answers: `note` is told of each response, `take` gives the answer to a request.
 
     `cancelled` is set when the server has taken a cancellation.
     """
@@ -38,45 +39,37 @@ class Tap:
 
     def keep(self, text: str) -> None:
         """Keep a message, if it answers something."""
-        received = parse(text)
-        if received is not None and "method" not in received.message:
-            self._answers[str(received.message.get("id"))] = received
+        for received in parse_all(text):
+            if "method" not in received.message:
+                self._answers[str(received.message.get("id"))] = received
 
-    def transport(self) -> "httpx2.AsyncBaseTransport":
-        """A transport that passes everything on, and keeps the answers in it."""
+    async def note(self, response: "httpx2.Response") -> None:
+        """Pass the body of a response on as before, and keep the answers in it. A hook of the HTTP client."""
         import httpx2
 
-        tap = self
+        tap, stream = self, response.stream
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        with contextlib.suppress(httpx2.RequestNotRead):  # the body of one that was sent on to another address
+            if CANCELLED.encode() in response.request.content[:_MAX_NOTIFICATION]:
+                self.cancelled.set()
+        if kind not in _KINDS or not isinstance(stream, httpx2.AsyncByteStream):
+            return
+        inner: httpx2.AsyncByteStream = stream
 
         class Stream(httpx2.AsyncByteStream):
-            def __init__(self, stream: httpx2.AsyncByteStream, is_events: bool) -> None:
-                self.stream = stream
-                self.body = _Events() if is_events else _Whole()
-
             async def __aiter__(self) -> AsyncIterator[bytes]:
-                async for chunk in self.stream:
-                    for text in self.body.feed(chunk):
+                body = _KINDS[kind]()
+                async for chunk in inner:
+                    for text in body.feed(chunk):
                         tap.keep(text)
                     yield chunk
-                for text in self.body.end():
+                for text in body.end():
                     tap.keep(text)
 
             async def aclose(self) -> None:
-                await self.stream.aclose()
+                await inner.aclose()
 
-        class Transport(httpx2.AsyncHTTPTransport):
-            async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-                request.headers["Accept-Encoding"] = "identity"
-                response = await super().handle_async_request(request)
-                if CANCELLED.encode() in request.content[:_MAX_NOTIFICATION]:
-                    tap.cancelled.set()
-                kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-                is_kept = kind in ("application/json", "text/event-stream")
-                if is_kept and isinstance(response.stream, httpx2.AsyncByteStream):
-                    response.stream = Stream(response.stream, kind == "text/event-stream")
-                return response
-
-        return Transport()
+        response.stream = Stream()
 
 
 class _Whole:
@@ -125,3 +118,6 @@ def _data(event: bytes) -> Iterator[str]:
 def _check_size(size: int) -> None:
     if size > MAX_MESSAGE:
         raise Unreachable(f"the server sent a message of more than {MAX_MESSAGE // 1024 // 1024} MiB")
+
+
+_KINDS = {"application/json": _Whole, "text/event-stream": _Events}

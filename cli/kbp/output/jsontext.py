@@ -22,6 +22,12 @@ def escaped(text: str) -> str:
     return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+def on_one_line(text: str) -> str:
+    """JSON text on one line, its keys, strings and numbers exactly as they are written."""
+    spaced = {",": ", ", ":": ": "}
+    return escaped("".join(spaced.get(sign, sign) for sign in _TOKEN.findall(text))) + "\n"
+
+
 def laid_out(text: str) -> str:
     """JSON text laid out as `dump` does, its keys, strings and numbers exactly as they are written."""
     parts: list[str] = []

@@ -35,7 +35,7 @@ def text(rendered: Rendered) -> str:
     if not parts:
         return ""
     if len(roles) > 1:
-        parts = [f"[{message.role}]\n{part}" for message, part in zip(rendered.messages, parts, strict=True)]
+        parts = [f"[{_role(message)}]\n{part}" for message, part in zip(rendered.messages, parts, strict=True)]
     joined = "\n\n".join(part if at == len(parts) - 1 else part.rstrip("\n") for at, part in enumerate(parts))
     return joined if joined.endswith("\n") else joined + "\n"
 
@@ -43,7 +43,7 @@ def text(rendered: Rendered) -> str:
 def markdown(rendered: Rendered) -> str:
     """The messages below headings of their roles, images as links."""
     parts = [
-        f"## {message.role}\n\n{_markdown(message.content, rendered.files.get(at)).rstrip(chr(10))}\n"
+        f"## {_role(message)}\n\n{_markdown(message.content, rendered.files.get(at)).rstrip(chr(10))}\n"
         for at, message in enumerate(rendered.messages)
     ]
     return "\n".join(parts)
@@ -97,7 +97,8 @@ FORMATS: dict[str, Callable[[Rendered], str]] = {
 
 
 def _object(message: Message) -> dict[str, Any]:
-    return {"role": message.role, "content": dict(message.content), **message.extra}
+    role = {"role": message.role} if message.role else {}
+    return {**role, "content": dict(message.content), **message.extra}
 
 
 def _plain(block: Mapping[str, Any], file: str | None = None) -> str:
@@ -118,6 +119,11 @@ def _plain(block: Mapping[str, Any], file: str | None = None) -> str:
             said = f" - {block['description']}" if block.get("description") else ""
             return f"[link {_facts(name)}: {_facts(uri, block.get('mimeType'), size)}{_facts(said)}]"
     return f"[{_facts(block.get('type', 'content without a type'))}] {dump(dict(block), indent=None).rstrip(chr(10))}"
+
+
+def _role(message: Message) -> str:
+    """The role on one line, whatever is in it."""
+    return safe_line(message.role) or "no role"
 
 
 def _facts(*facts: object) -> str:

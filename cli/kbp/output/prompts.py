@@ -1,5 +1,6 @@
 """Prompts as tables, names, JSON, and as a page about one of them."""
 
+import json
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +11,7 @@ from kbp.dialects.base import STOCK_HINT
 from kbp.display import fit, pad, safe, safe_line, width
 from kbp.files import PromptFile
 from kbp.model import Argument, Kind, Placeholder, Prompt
-from kbp.output.jsontext import dump
+from kbp.output.jsontext import dump, laid_out, on_one_line
 from kbp.output.style import Meaning, styled
 from kbp.text import Spans
 
@@ -41,12 +42,27 @@ def names(prompts: Sequence[Prompt], cells: int | None = None) -> str:
 
 def as_json(prompts: Sequence[Prompt], cells: int | None = None) -> str:
     """`{"prompts": [Prompt…]}`, each an MCP Prompt object."""
-    return dump({"prompts": [mcp_prompt(prompt) for prompt in prompts]})
+    return page_as_json(prompts)
+
+
+def page_as_json(prompts: Sequence[Prompt], next_cursor: str | None = None) -> str:
+    """The same, with `nextCursor` where there is more. What came from a server is written as it came."""
+    more = f', "nextCursor": {json.dumps(next_cursor)}' if next_cursor is not None else ""
+    return laid_out(f'{{"prompts": [{", ".join(map(_json, prompts))}]{more}}}')
+
+
+def one_as_json(prompt: Prompt) -> str:
+    """The MCP Prompt object."""
+    return laid_out(_json(prompt))
+
+
+def _json(prompt: Prompt) -> str:
+    return prompt.text or json.dumps(mcp_prompt(prompt), ensure_ascii=False)
 
 
 def jsonl(prompts: Sequence[Prompt], cells: int | None = None) -> str:
     """One MCP Prompt object a line."""
-    return "".join(dump(mcp_prompt(prompt), indent=None) for prompt in prompts)
+    return "".join(on_one_line(_json(prompt)) for prompt in prompts)
 
 
 def markdown(prompts: Sequence[Prompt], cells: int | None = None) -> str:
