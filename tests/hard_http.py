@@ -5,6 +5,8 @@
 It starts one `hard_server.py`, passes each message on to it as it came, and passes its lines back as they are written.
 The port that it listens on is written to PORT_FILE. `--status` answers every request with that status; with `--token`
 it wants `Authorization: Bearer TOKEN`, and answers 401 without. `--headers FILE` notes the headers of each message.
+`--server FILE` is another server on stdio; `--hang METHOD` never takes a message of that method, `--expire N` answers
+the Nth message with 404. /moved sends on to /mcp, /silent is an event stream without events.
 """
 
 import argparse
@@ -13,6 +15,8 @@ import queue
 import subprocess
 import sys
 import threading
+import time
+import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -21,14 +25,16 @@ parser.add_argument("port_file")
 parser.add_argument("--status", type=int)
 parser.add_argument("--token")
 parser.add_argument("--headers")
+parser.add_argument("--server", default=str(Path(__file__).with_name("hard_server.py")))
+parser.add_argument("--hang")
+parser.add_argument("--expire", type=int)
 OPTIONS = parser.parse_args()
 
-SERVER = subprocess.Popen(
-    [sys.executable, str(Path(__file__).with_name("hard_server.py"))], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-)
+SERVER = subprocess.Popen([sys.executable, OPTIONS.server], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 LOCK = threading.Lock()
 OPEN: dict[str, "queue.Queue[bytes | None]"] = {}
 STREAMS: list["queue.Queue[bytes | None]"] = []
+POSTED: list[bytes] = []
 
 
 def read_server() -> None:
@@ -95,6 +101,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.is_refused():
             return
+        if self.path == "/silent":
+            self.begin_events()
+            time.sleep(60)
         if self.path != "/sse":
             self.answer(405)
             return
@@ -115,14 +124,22 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.path = urllib.parse.urlsplit(self.path).path  # a proxy is asked for whole addresses
+        POSTED.append(body)
         if OPTIONS.headers:
             with Path(OPTIONS.headers).open("a") as file:
                 file.write(json.dumps({name.lower(): value for name, value in self.headers.items()}) + "\n")
         if self.is_refused():
             return
-        if self.path not in ("/mcp", "/events", "/messages"):
+        if self.path == "/moved":
+            self.answer(307, Location="/mcp")
+            return
+        is_expired = OPTIONS.expire and len(POSTED) == OPTIONS.expire
+        if self.path not in ("/mcp", "/events", "/messages") or is_expired:
             self.answer(404)
             return
+        if OPTIONS.hang and OPTIONS.hang.encode() in body:
+            time.sleep(60)
         message = json.loads(body)
         if "method" not in message or "id" not in message or self.path == "/messages":
             send(body)

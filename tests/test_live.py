@@ -1,6 +1,7 @@
 """Live servers: `hard_server.py` through every switch, over stdio and over HTTP, with what the client really sent."""
 
 import json
+import os
 import shlex
 import signal
 import subprocess
@@ -678,3 +679,88 @@ def test_a_person_who_leaves_stops_the_server(tmp_path: Path) -> None:
     assert (process.returncode, out, err) == (130, b"", b"")
     assert hard.sent("notifications/cancelled")
     assert soon(lambda: not hard.is_alive())
+
+
+# HTTP as it is out there
+
+
+def test_a_server_that_has_moved_is_followed(http: Peer, kbp: Kbp) -> None:
+    hard = http()
+    moved = hard.options[1].replace("/mcp", "/moved")
+    assert kbp("render", "plain", "--server", moved).out == PLAIN
+
+
+def test_a_proxy_of_the_environment_is_used(http: Peer, kbp: Kbp, monkeypatch: pytest.MonkeyPatch) -> None:
+    hard = http()
+    monkeypatch.setenv("HTTP_PROXY", hard.options[1].removesuffix("/mcp"))
+    assert kbp("render", "plain", "--server", "http://nowhere.invalid/mcp").out == PLAIN
+
+
+SLOW = [("/silent", (), ["--sse"]), ("/mcp", ("--hang", "notifications/initialized"), ["--revision", "legacy"])]
+SLOW += [("/mcp", ("--hang", "prompts/get"), []), ("/mcp", ("--hang", "server/discover"), ["--revision", "2026-07-28"])]
+
+
+@pytest.mark.parametrize(("path", "how", "options"), SLOW)
+def test_a_time_out_bounds_every_wait(
+    path: str, how: tuple[str, ...], options: list[str], http: Peer, kbp: Kbp
+) -> None:
+    server = http(*how).options[1].replace("/mcp", path)
+    started = time.monotonic()
+    result = kbp("render", "plain", "--server", server, "--timeout", "1", *options)
+    assert time.monotonic() - started < 10
+    assert (result.code, result.out) == (3, ""), result.err
+    assert "within 1 seconds" in result.err
+
+
+def test_a_session_that_has_ended_is_told(http: Peer, kbp: Kbp) -> None:
+    result = kbp("render", "plain", *http("--expire", "5", REVISION="legacy").options)
+    assert result.code == 3
+    assert "answers with HTTP 404\n  its session may have ended" in result.err
+
+
+def test_headers_are_read_once_and_merged_by_name(http: Peer, kbp: Kbp, home: Path, tmp_path: Path) -> None:
+    hard = http("--headers", str(tmp_path / "headers"))
+    content = {"mcpServers": {"h": {"url": hard.options[1], "headers": {"AUTHORIZATION": "old", "X-A": "a"}}}}
+    (home / ".claude.json").write_text(json.dumps(content))
+    reader, writer = os.pipe()
+    os.write(writer, b"Bearer new\n")
+    os.close(writer)
+    assert kbp("render", "plain", "--server", "h", "--header", f"authorization: @/dev/fd/{reader}").out == PLAIN
+    os.close(reader)
+    sent = json.loads((tmp_path / "headers").read_text().splitlines()[0])
+    assert (sent["authorization"], sent["x-a"]) == ("Bearer new", "a")
+
+
+# Processes
+
+
+def test_a_process_that_is_ended_ends_its_server(tmp_path: Path) -> None:
+    hard = peers("stdio", tmp_path, ExitStack())(DELAY=20, IGNORE_EOF=1)
+    for number, code in ((signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+        hard.log.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "kbp", "render", "plain", *hard.options]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert soon(lambda: bool(hard.sent("prompts/get")), 20)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=20)
+        assert (process.returncode, out, err) == (code, b"", b"")
+        assert soon(lambda: not hard.is_alive())
+
+
+def test_the_answer_is_there_before_the_server_has_ended(tmp_path: Path) -> None:
+    hard = peers("stdio", tmp_path, ExitStack())(IGNORE_EOF=1)
+    for arguments in (["render", "plain"], ["render", "plain", "--revision", "auto"], ["list"], ["show", "plain"]):
+        command = [sys.executable, "-m", "kbp", *arguments, *hard.options]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            assert process.stdout is not None
+            assert process.stdout.read(1)
+            assert process.poll() is None, arguments
+
+
+def test_a_program_that_outlives_the_server_is_not_waited_for(tmp_path: Path, kbp: Kbp) -> None:
+    server = tmp_path / "server.sh"
+    server.write_text(f"setsid sleep 30 &\nexec {sys.executable} {Path(__file__).parent / 'hard_server.py'}\n")
+    started = time.monotonic()
+    assert kbp("render", "plain", "--server-cmd", f"sh {server}").out == PLAIN
+    assert time.monotonic() - started < 10
+    subprocess.run(["pkill", "-f", "sleep 30"], check=False)

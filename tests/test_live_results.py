@@ -10,7 +10,7 @@ import pytest
 from conftest import Kbp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from live_servers import BLOCKS, stdio_command
+from live_servers import BLOCKS, http_server, stdio_command
 
 from kbp.live.base import parse
 from kbp.live.source import messages_of, prompt_of
@@ -184,6 +184,16 @@ ODD = [
     '{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":3}}},{"role":"user","content":{"type":7}}]}',
     '{"messages":[{"role":"user","content":{"type":"image","data":"%%%","mimeType":[1]}}]}',
 ]
+
+
+@pytest.mark.parametrize("result", ODD)
+@pytest.mark.parametrize("way", ["mcp", "events"])
+def test_an_odd_result_comes_out_to_the_byte_over_http(result: str, way: str, kbp: Kbp, tmp_path: Path) -> None:
+    server = tmp_path / "server.py"
+    server.write_text(SERVER.format(result=result), encoding="utf-8")
+    with http_server(tmp_path, "--server", str(server)) as url:
+        whole = kbp("render", "p", "--result", "--server", f"{url}/{way}", "--revision", "2026-07-28")
+    assert (whole.code, whole.out) == (0, result + "\n"), whole.err
 
 
 @pytest.mark.parametrize("result", ODD)

@@ -1,5 +1,6 @@
 """Servers that are ruder than `hard_server.py`, and secrets that are nobody's business."""
 
+import json
 import shlex
 import sys
 import time
@@ -19,6 +20,7 @@ def say(**message):
 
 QUESTION = {"message": "m", "requestedSchema": {"properties": {"x": {"type": "string"}}}}
 for line in sys.stdin:
+    open("NOTED", "a").write(line)
     message = json.loads(line)
     method, number = message.get("method"), message.get("id")
     result = {"capabilities": {"prompts": {}}, "prompts": [{"name": "p", "arguments": [{"name": "x"}]}]}
@@ -79,7 +81,8 @@ RUDENESS = {
 def written(tmp_path: Path, body: str, *, is_legacy: bool = False) -> str:
     """The command of a server that does something on each request."""
     server = tmp_path / "server.py"
-    server.write_text(SERVER.replace("BODY", body).replace("IS_LEGACY", str(is_legacy)))
+    text = SERVER.replace("BODY", body).replace("IS_LEGACY", str(is_legacy))
+    server.write_text(text.replace("NOTED", str(tmp_path / "noted")))
     return shlex.join([sys.executable, str(server)])
 
 
@@ -118,6 +121,105 @@ def test_a_number_of_many_digits_is_no_fault(tmp_path: Path, kbp: Kbp) -> None:
     result = kbp("render", "p", "--result", "--server-cmd", written(tmp_path, DIGITS))
     assert result.code == 0, result.err
     assert result.out.endswith('"messages": [], "n": ' + "9" * 5000 + "}\n")
+
+
+BATCH = """
+    row = [{"method": "notifications/x"}, {"id": number, "result": result}]
+    print(json.dumps([{"jsonrpc": "2.0", **each} for each in row]), flush=True)
+    continue
+"""
+
+
+def test_messages_that_come_in_a_row_are_taken_one_by_one(tmp_path: Path, kbp: Kbp) -> None:
+    result = kbp("list", "-f", "names", "--server-cmd", written(tmp_path, BATCH, is_legacy=True))
+    assert (result.code, result.out) == (0, "p\n"), result.err
+
+
+ASKING = """
+    if is_get: say(id="srv-1", method="ping"); say(id="srv-2", method="elicitation/create", params=QUESTION)
+    result["messages"] = []
+"""
+
+
+@pytest.mark.parametrize(("is_legacy", "answered"), [(False, []), (True, ["srv-1", "srv-2"])])
+def test_requests_of_a_server_are_answered_where_the_revision_has_them(
+    is_legacy: bool, answered: list[str], tmp_path: Path, kbp: Kbp
+) -> None:
+    server = written(tmp_path, ASKING, is_legacy=is_legacy)
+    assert kbp("render", "p", "--answer", "x=1", "--result", "--server-cmd", server).code == 0
+    lines = [json.loads(line) for line in (tmp_path / "noted").read_text().splitlines()]
+    assert sorted({each["id"] for each in lines if "method" not in each}) == answered
+
+
+DECLARED = [
+    ("2024-11-05", {}),
+    ("2025-03-26", {}),
+    ("2025-06-18", {"elicitation": {}}),
+    ("2025-11-25", {"elicitation": {"form": {}}}),
+]
+
+
+@pytest.mark.parametrize(("revision", "declared"), DECLARED)
+def test_what_is_declared_is_what_the_revision_has(
+    revision: str, declared: dict[str, object], tmp_path: Path, kbp: Kbp
+) -> None:
+    hard = peers("stdio", tmp_path, ExitStack())()
+    kbp("render", "plain", "--answer", "x=1", "--revision", revision, *hard.options)
+    assert hard.sent("initialize")[0]["params"]["capabilities"] == declared
+
+
+REFUSED_DISCOVERY = [
+    ("-32603", [], "refused to start: database is down (-32603)"),
+    ("-32603", ["--revision", "2026-07-28"], "refused to start: database is down (-32603)"),
+    ("-32021", [], "refused to start: database is down (-32021)"),
+    ("-32601", ["--revision", "2026-07-28"], "speaks an older revision than 2026-07-28"),
+]
+
+
+@pytest.mark.parametrize(("code", "options", "said"), REFUSED_DISCOVERY)
+def test_a_discovery_that_is_refused_is_told_as_it_is(
+    code: str, options: list[str], said: str, tmp_path: Path, kbp: Kbp
+) -> None:
+    body = f"say(id=number, error={{'code': {code}, 'message': 'database is down'}}); continue"
+    result = kbp("list", "--server-cmd", written(tmp_path, body), *options)
+    assert result.code == 3
+    assert said in result.err
+
+
+def test_a_question_that_no_answer_is_for_is_not_accepted(tmp_path: Path, kbp: Kbp) -> None:
+    body = """
+    ask = {"method": "elicitation/create", "params": {"message": "Delete everything?", "requestedSchema": {}}}
+    result |= {"resultType": "input_required", "inputRequests": {"q": ask}} if is_get else {}
+    """
+    result = kbp("render", "p", "--answer", "other=1", "--server-cmd", written(tmp_path, body))
+    assert result.code == 2
+    assert "the server asks: Delete everything?\n  it can only be answered on a terminal" in result.err
+
+
+EXACT = """
+    if method == "prompts/list":
+        text = '{"prompts": [{"name": "p", "n": 1.10, "big": 1e400, "a": 1, "a": 2}, {"name": "q"}]}'
+        print('{"jsonrpc":"2.0","id":%d,"result":%s}' % (number, text), flush=True)
+        continue
+"""
+
+
+def test_entries_of_a_list_come_out_as_they_are_written(tmp_path: Path, kbp: Kbp) -> None:
+    server = written(tmp_path, EXACT)
+    entry = '{"name": "p", "n": 1.10, "big": 1e400, "a": 1, "a": 2}'
+    assert kbp("list", "-f", "jsonl", "--server-cmd", server).out == entry + '\n{"name": "q"}\n'
+    for arguments in (("list", "-f", "json"), ("show", "p", "-f", "json")):
+        out = kbp(*arguments, "--server-cmd", server).out
+        assert '"n": 1.10,' in out
+        assert '"big": 1e400,' in out
+        assert out.count('"a": ') == 2
+
+
+def test_a_message_without_a_role_has_none(tmp_path: Path, kbp: Kbp) -> None:
+    body = 'result["messages"] = [{"content": {"type": "text", "text": "x"}}, {"role": "user", "content": {}}]'
+    server = written(tmp_path, body)
+    assert kbp("render", "p", "-f", "jsonl", "--server-cmd", server).out.startswith('{"content": {"type": "text"')
+    assert kbp("render", "p", "--server-cmd", server).out.startswith("[no role]\nx\n")
 
 
 WORDS = [
@@ -172,3 +274,12 @@ def test_the_line_that_would_help_has_no_secrets(http: Peer, kbp: Kbp) -> None:
         assert result.code == 2
         assert "s3cret" not in result.err
         assert "Authorization: …" in result.err
+
+
+def test_the_line_that_would_help_has_no_secrets_of_the_address(http: Peer, kbp: Kbp) -> None:
+    address = http().options[1].replace("http://", "http://user:s3cret@") + "?token=s3cret"
+    for arguments in (("render", "nothing"), ("render", "greet", "-f", "json"), ("list", "zzz")):
+        result = kbp(*arguments, "--server", address)
+        assert result.code == 2
+        assert "s3cret" not in result.err
+    assert "-f json" in kbp("render", "greet", "-f", "json", "--server", address).err

@@ -212,3 +212,12 @@ def test_a_forged_answer_is_refused(provider: Provider) -> None:
 
     with pytest.raises(Unauthorized):
         names(provider, visit)
+
+
+@pytest.mark.parametrize("leaves", [KeyboardInterrupt, EOFError])
+def test_a_person_who_leaves_a_login_leaves_the_run(provider: Provider, leaves: type[BaseException]) -> None:
+    def visit(address: str) -> None:
+        raise leaves
+
+    with pytest.raises(leaves):
+        names(provider, visit)

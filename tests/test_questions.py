@@ -53,6 +53,8 @@ READ = [
         "a" * 40 + "b",
         "a" * 40 + "b",
     ),  # would take for ever: left to the server
+    ({"type": "string", "pattern": "((a+)b?)+$"}, "a" * 29 + "!", "a" * 29 + "!"),
+    ({"type": "string", "pattern": "a*a*a*a*b"}, "a" * 1000, "a" * 1000),
     ({"type": "string", "pattern": "("}, "x", "x"),
     ({"type": "string", "minLength": "2"}, "x", "x"),
 ]
@@ -220,6 +222,14 @@ def test_ctrl_c_in_a_field_leaves_the_whole_run(terminal: Terminal, tmp_path: Pa
     terminal.answer([ANSWER, ("Topic", ["=ca", "C-c"])])
     assert terminal.done() == 130
     assert (tmp_path / "out").read_text() + (tmp_path / "err").read_text() == ""
+
+
+def test_ctrl_d_in_a_field_leaves_with_one(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.run("render", "ask", "-a", "topic=x", *hard(tmp_path, MRTR="form"), shell="> out 2> err")
+    terminal.answer([ANSWER, ("Topic", ["C-d"])])
+    assert terminal.done() == 1
+    assert (tmp_path / "out").read_text() == ""
+    assert "Traceback" not in (tmp_path / "err").read_text()
 
 
 def test_a_person_is_sent_to_an_address(terminal: Terminal, tmp_path: Path) -> None:

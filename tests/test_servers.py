@@ -380,7 +380,21 @@ def test_server_and_prompt_in_one_name(tree: Tree, tmp_path: Path, kbp: Kbp) -> 
     assert "no prompt" in kbp("render", "other:greet", cwd=top).err
 
 
+def test_a_list_is_kept_for_one_authorization() -> None:
+    from dataclasses import replace
+
+    from kbp.live.lists import key_of
+
+    server = Server("s", url="http://h", headers={"A": "${TOK}"})
+    keys = {key_of(replace(server, headers={"A": who}), {}, "auto") for who in ("alice", "bob")}
+    assert len(keys) == 2
+
+
 WRONG = [
+    (("list", "--server", "http://[::1/mcp"), "--server: this is no address"),
+    (("list", "--server", "http://h", "--timeout", "inf"), "--timeout inf: it is a number of seconds above 0"),
+    (("list", "--server", "http://h", "--timeout", "1e10"), "--timeout 1e+10: it is a number of seconds above 0"),
+    (("list", "--server", "http://h", "--header", "A: "), "--header A: its value is empty"),
     (("list", "--server", "a", "--server-cmd", "b"), "--server and --server-cmd: give one of them"),
     (("list", "--server-cmd", ""), "--server-cmd is empty"),
     (("list", "--server-cmd", "a 'b"), "--server-cmd: no closing quotation"),
@@ -420,7 +434,8 @@ WRONG = [
 @pytest.mark.parametrize(("arguments", "said"), WRONG, ids=[" ".join(each[0]) for each in WRONG])
 def test_a_wrong_request_names_what_is_wrong(arguments: tuple[str, ...], said: str, kbp: Kbp, tmp_path: Path) -> None:
     result = kbp(*arguments, cwd=tmp_path)
-    assert result.code in (2, 3)
+    is_of_server = said.startswith(("there is no", "/no/such"))
+    assert result.code == (3 if is_of_server else 2)
     assert said in result.err
     assert "secret" not in result.err
     assert result.out == ""
