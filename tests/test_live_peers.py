@@ -30,20 +30,12 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         assert "KBP_ALL_TESTS" not in os.environ, "there is no npm"
         pytest.skip("there is no npm to install the reference server with")
     program = NODE / "node_modules" / ".bin" / "mcp-server-everything"
-    if not program.exists():
-        NODE.mkdir(exist_ok=True)
-        command = [
-            npm,
-            "install",
-            "--silent",
-            "--no-fund",
-            "--no-audit",
-            "--no-save",
-            "--prefix",
-            str(NODE),
-            EVERYTHING,
-        ]
-        subprocess.run(command, check=True, timeout=300)
+    NODE.mkdir(exist_ok=True)
+    with (NODE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
+        if not program.exists():
+            quiet = ["--silent", "--no-fund", "--no-audit", "--no-save"]
+            subprocess.run([npm, "install", *quiet, "--prefix", str(NODE), EVERYTHING], check=True, timeout=300)
     return [str(program)]
 
 
