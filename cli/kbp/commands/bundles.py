@@ -10,6 +10,7 @@ import typer
 
 from kbp.commands.console import Console, Stop
 from kbp.commands.options import Common, bad_choice, check_folder, in_folder
+from kbp.commands.running import leaving
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -36,7 +37,7 @@ def bundled(function: Callable[..., int]) -> Callable[..., int]:
             raise Stop(faults)
         with in_folder(common.directory):
             check_folder()
-            return function(**given, **made)
+            return leaving(lambda: function(**given, **made))
 
     _sign(command, [*plain, *(option for bundle in (*bundles.values(), Common) for option in _options_of(bundle))])
     return command

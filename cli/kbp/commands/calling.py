@@ -1,6 +1,7 @@
 """Calling a prompt of a live server."""
 
 import difflib
+import functools
 import json
 import shlex
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kbp.ask.terminal import may_ask
+from kbp.commands.asking import ask_missing
 from kbp.commands.bundles import spelt
 from kbp.commands.console import Console, Stop, put
 from kbp.commands.given import Given, missing_arguments, values_for
@@ -130,8 +132,12 @@ def call(
         answered = {*answers.texts, *answers.values} if answers else set()  # the server is to ask for these itself
         missing = [each for each in arguments if each.required and each.name not in {*values.given, *answered}]
         if not calling.allow_unknown and any(each.name not in values.attempted for each in missing):
-            where = [*live.spelt(), *spelt(calling), *way.spelt(console)]
-            raise missing_arguments(tuple(missing), values, [name, *where])
+            offers = functools.partial(source.complete, name)
+            asked = None if faults else ask_missing(missing, values.given, console, offers)
+            if asked is None:
+                where = [*live.spelt(), *spelt(calling), *way.spelt(console)]
+                raise missing_arguments(tuple(missing), values, [name, *where])
+            values.given.update(asked)
         if faults:
             raise Stop(faults)
         answer = source.result(name, values.given, calling.max_rounds, is_listed=not calling.allow_unknown)

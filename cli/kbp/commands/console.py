@@ -59,6 +59,14 @@ def collecting_into(faults: list[str]) -> Iterator[None]:
         faults += stop.faults
 
 
+class Left(Exception):
+    """The person leaves the whole run, or its process is ended; with the exit code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
 class ReaderGone(Exception):
     """Nobody reads stdout any more: the run ends quietly."""
 

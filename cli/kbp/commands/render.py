@@ -67,7 +67,7 @@ def render(
         file, template = choose(name, sources, console)
     values = values_for(template.arguments, console, faults, f"the prompt file {STDIN}" if takes_stdin else None)
     given.values(words or [], values)
-    pieces = filled(file, template, values, [name, *spelt(sources), *way.spelt(console)])
+    pieces = filled(file, template, values, [name, *spelt(sources), *way.spelt(console)], console)
     rendered = Rendered(template.description, renderer.messages(pieces))
     text = FORMATS[format](rendered)
     for loss in rendered.losses:

@@ -8,25 +8,39 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from kbp import __version__
-from kbp.commands.console import TO_REPORT, Console, ReaderGone, Stop, drop
+from kbp.commands.console import TO_REPORT, Console, Left, ReaderGone, Stop, drop
 
 BUG, LEFT = 70, 130
+
+
+def leaving(action: Callable[[], int]) -> int:
+    """Do something that a person may leave.
+
+    Raises:
+        Left: they do, by Ctrl-C or Ctrl-D, or a signal ends the process.
+    """
+    try:
+        return action()
+    except KeyboardInterrupt as left:  # with the exit code of the signal that it stands for
+        raise Left(int(left.args[0]) if left.args else LEFT) from None
+    except EOFError:
+        raise Left(TO_REPORT) from None
 
 
 def guarded(console: Console, action: Callable[[], int], *, debug: bool = False) -> int:
     """Do what a command line asks for, and give its exit code. A bug is told in one line, or raised with `debug`."""
     try:
-        return action()
+        return leaving(action)
     except Stop as stop:
         console.fail(stop.faults, stop.help)
         return stop.code
     except (ReaderGone, SystemExit):  # Typer leaves so when nobody reads its help
         drop(sys.stdout)
         return 0
-    except KeyboardInterrupt as left:  # with the exit code of the signal that it stands for
-        return int(left.args[0]) if left.args else LEFT
-    except EOFError:  # Ctrl-D where something is asked
-        return TO_REPORT
+    except Left as left:
+        return left.code
+    except KeyboardInterrupt:
+        return LEFT
     except Exception as error:  # the one place where a bug is caught
         if debug:
             raise

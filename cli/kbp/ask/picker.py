@@ -1,0 +1,225 @@
+"""The picker: a few letters choose one of many prompts, which is shown beside the list."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kbp.ask.fuzzy import Entry, Finder
+from kbp.display import fit, pad, safe, safe_line, width
+
+if TYPE_CHECKING:
+    from prompt_toolkit.application import Application
+    from prompt_toolkit.formatted_text import StyleAndTextTuples as Fragments
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+_BESIDE_COLUMNS, _BELOW_ROWS = 90, 24
+_NAME_CELLS = 40
+_KEYS = "↑↓ move · Enter choose · Tab fill in"
+_EDIT, _LEAVE = " · ^E edit", " · Esc leave"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One prompt to pick: its name, what it says of itself, and a page about it, made when it is looked at."""
+
+    name: str
+    description: str
+    page: Callable[[], str]
+
+
+@dataclass
+class Picker:
+    """A list of prompts that a person types into.
+
+    Args:
+        items: the prompts, in the order that they have while nothing is typed.
+        query: what is typed at first.
+        can_edit: whether `^E` leaves with the prompt to be edited.
+
+    `chosen` is the position of the prompt that was picked, `is_edited` whether it is to be edited.
+    """
+
+    items: Sequence[Item]
+    query: str = ""
+    can_edit: bool = True
+    chosen: int | None = None
+    is_edited: bool = False
+    _found: Sequence[int] = ()
+    _at: int = 0
+    _pages: dict[int, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._finder = Finder([Entry(item.name, item.description) for item in self.items])
+        self._names = [safe_line(item.name) for item in self.items]
+        self._room = min(max((width(name) for name in self._names), default=0), _NAME_CELLS)
+        self._found = self._finder.rank(self.query)
+
+    def run(self, io: Mapping[str, Any], *, color: bool) -> int | None:
+        """Let the person pick, and give the position of the prompt; None when they leave with Ctrl-D.
+
+        Args:
+            io: the keywords of a terminal.
+            color: whether it has colours.
+
+        Raises:
+            KeyboardInterrupt: the person leaves.
+        """
+        chosen: int | None = self._application(io, color=color).run()
+        return chosen
+
+    # What is typed
+
+    def retype(self, text: str) -> None:
+        """Look for what is typed now."""
+        self.query = text
+        self._found = self._finder.rank(text)
+        self._at = 0
+
+    def move(self, steps: int) -> None:
+        """Move among what was found, from the end to the start and back by single steps."""
+        if self._found:
+            wraps = abs(steps) == 1
+            self._at = (
+                (self._at + steps) % len(self._found) if wraps else min(max(self._at + steps, 0), len(self._found) - 1)
+            )
+
+    @property
+    def current(self) -> int | None:
+        """The position of the prompt that stands out, None when nothing fits."""
+        return self._found[self._at] if self._found else None
+
+    # What is drawn
+
+    def _rows(self, rows: int, columns: int) -> "Fragments":
+        if not self._found:
+            return [("class:none", "  nothing fits; Backspace widens the search")]
+        first = max(0, min(self._at - rows // 2, len(self._found) - rows))
+        fragments: Fragments = []
+        for at in range(first, min(first + rows, len(self._found))):
+            position = self._found[at]
+            mark, style = ("›", "class:on") if at == self._at else (" ", "")
+            name = pad(fit(self._names[position], self._room), self._room)
+            said = fit(safe_line(self.items[position].description), max(columns - self._room - 5, 0))
+            fragments += [(style, f"{mark} {name}"), (f"class:faint {style}", f"  {said}\n")]
+        return fragments
+
+    def _page(self) -> str:
+        position = self.current
+        if position is None:
+            return ""
+        if position not in self._pages:
+            self._pages[position] = safe(self.items[position].page())
+        return self._pages[position]
+
+    def _status(self, columns: int) -> str:
+        keys = _KEYS + (_EDIT if self.can_edit else "") + _LEAVE
+        return fit(f"  {len(self._found)}/{len(self.items)}  {keys}", columns)
+
+    def _application(self, io: Mapping[str, Any], *, color: bool) -> "Application[int | None]":
+        from prompt_toolkit.application import Application
+        from prompt_toolkit.application.current import get_app
+        from prompt_toolkit.buffer import Buffer
+        from prompt_toolkit.document import Document
+        from prompt_toolkit.filters import Condition
+        from prompt_toolkit.layout import (
+            BufferControl,
+            ConditionalContainer,
+            FormattedTextControl,
+            HSplit,
+            Layout,
+            VSplit,
+            Window,
+        )
+        from prompt_toolkit.layout.processors import BeforeInput
+        from prompt_toolkit.output import ColorDepth
+        from prompt_toolkit.styles import Style
+
+        def size() -> tuple[int, int]:
+            found = get_app().output.get_size()
+            return found.rows, found.columns
+
+        def is_beside() -> bool:
+            return size()[1] >= _BESIDE_COLUMNS
+
+        def is_below() -> bool:
+            return not is_beside() and size()[0] >= _BELOW_ROWS
+
+        def list_rows() -> int:
+            rows = max(1, size()[0] - 3)  # the question, the status, and a line of the shell
+            return rows // 2 if is_below() else rows
+
+        def list_columns() -> int:
+            return size()[1] // 2 if is_beside() else size()[1]
+
+        typed = Buffer(
+            on_text_changed=lambda buffer: self.retype(buffer.text),
+            multiline=False,
+            document=Document(self.query, len(self.query)),
+        )
+        rows = Window(FormattedTextControl(lambda: self._rows(list_rows(), list_columns())), height=list_rows)
+        page = FormattedTextControl(self._page)
+        beside = VSplit(
+            [Window(width=1, char="│", style="class:faint"), Window(page, height=list_rows, wrap_lines=True)]
+        )
+        below = HSplit(
+            [
+                Window(height=1, char="─", style="class:faint"),
+                Window(page, height=lambda: max(1, size()[0] - list_rows() - 4), wrap_lines=True),
+            ]
+        )
+        layout = HSplit(
+            [
+                Window(BufferControl(typed, [BeforeInput("? prompt: ", "class:question")]), height=1),
+                VSplit([rows, ConditionalContainer(beside, Condition(is_beside))]),
+                ConditionalContainer(below, Condition(is_below)),
+                Window(FormattedTextControl(lambda: [("class:faint", self._status(size()[1]))]), height=1),
+            ]
+        )
+        styles = {"on": "reverse", "faint": "fg:ansibrightblack", "question": "bold", "none": "fg:ansired"}
+        return Application(
+            Layout(layout),
+            key_bindings=self._keys(typed),
+            style=Style(list(styles.items())),
+            color_depth=None if color else ColorDepth.DEPTH_1_BIT,
+            erase_when_done=True,
+            mouse_support=False,
+            **io,
+        )
+
+    def _keys(self, typed: Any) -> "KeyBindings":
+        from prompt_toolkit.key_binding import KeyBindings
+
+        keys = KeyBindings()
+        steps = {"up": -1, "c-p": -1, "down": 1, "c-n": 1, "pageup": -10, "pagedown": 10}
+        for key, step in steps.items():
+            keys.add(key)(lambda event, step=step: self.move(step))
+
+        @keys.add("tab")
+        def fill(event: "KeyPressEvent") -> None:
+            if self.current is not None:
+                typed.text = self.items[self.current].name
+                typed.cursor_position = len(typed.text)
+
+        def leave_with(is_edited: bool) -> Callable[["KeyPressEvent"], None]:
+            def leave(event: "KeyPressEvent") -> None:
+                if self.current is not None:
+                    self.is_edited, self.chosen = is_edited, self.current
+                    event.app.exit(result=self.current)
+
+            return leave
+
+        keys.add("enter")(leave_with(False))
+        if self.can_edit:
+            keys.add("c-e")(leave_with(True))
+
+        @keys.add("c-d")
+        def end(event: "KeyPressEvent") -> None:
+            if not typed.text:
+                event.app.exit(result=None)
+
+        @keys.add("c-c")
+        @keys.add("escape", eager=True)
+        def leave(event: "KeyPressEvent") -> None:
+            event.app.exit(exception=KeyboardInterrupt)
+
+        return keys

@@ -1,0 +1,133 @@
+"""Missing arguments, asked for on a real terminal."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from conftest import LIBRARY
+from live_servers import Hard, stdio_command
+from terminals import Terminal
+
+from kbp.ask import terminal as terminals
+
+TWO = """---
+description: Two
+arguments:
+- {name: app, description: The workload, required: true}
+- {name: zone, required: true}
+- {name: since, default: 1h}
+---
+<{{ app }}> <{{ zone }}> <{{ since }}>
+"""
+Dialogue = list[tuple[str, Sequence[str]]]
+
+
+@pytest.fixture
+def two(tmp_path: Path, home: Path) -> Iterator[tuple[Terminal, Path]]:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts/two.md").write_text(TWO)
+    with Terminal(tmp_path) as made:
+        yield made, tmp_path / "out"
+
+
+AGAIN = "<ab> <z> <1h>\n"
+CONVERSATIONS: list[tuple[str, Dialogue, str]] = [
+    ("", [("app The workload (required):", ["=a", "Enter"]), ("zone (required):", ["=z", "Enter"])], "<a> <z> <1h>\n"),
+    ("-a zone=z", [("app", ["=a b", "Enter"])], "<a b> <z> <1h>\n"),
+    ("-a zone=z", [("app", ["Enter"]), ("app is required", ["=a", "Enter"])], "<a> <z> <1h>\n"),
+    ("-a zone=z -a since=2h", [("app", ["=one", "M-Enter", "=two", "Enter"])], "<one\ntwo> <z> <2h>\n"),
+    (
+        "",
+        [("app", ["=a", "Enter"]), ("zone", ["BTab"]), ("app", ["=b", "Enter"]), ("zone", ["=z", "Enter"])],
+        "<ab> <z> <1h>\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "dialogue", "expected"), CONVERSATIONS)
+def test_a_person_is_asked_for_what_is_missing(
+    given: str, dialogue: Dialogue, expected: str, two: tuple[Terminal, Path]
+) -> None:
+    terminal, out = two
+    terminal.run("render", "two", *shlex.split(given), shell="> out 2> err")
+    terminal.answer(dialogue)
+    assert terminal.done() == 0, (out.parent / "err").read_text()
+    assert out.read_text() == expected
+
+
+def test_lines_that_are_pasted_are_one_value(two: tuple[Terminal, Path]) -> None:
+    terminal, out = two
+    terminal.run("render", "two", "-a", "zone=z", shell="> out")
+    terminal.wait("app")
+    terminal.paste("first\nsecond\n日本")
+    terminal.wait("日本")
+    terminal.keys("Enter")
+    assert terminal.done() == 0
+    assert out.read_text() == "<first\nsecond\n日本> <z> <1h>\n"
+
+
+STREAMS = [
+    "< /dev/null > out 2> err",
+    "> out < /dev/zero 2> err",
+    "2> err | cat > out",
+    "> out 2> err <&-",
+    "> out 2>&-",
+]
+
+
+@pytest.mark.parametrize("streams", STREAMS)
+def test_the_streams_stay_free_for_data(streams: str, two: tuple[Terminal, Path]) -> None:
+    terminal, out = two
+    terminal.run("render", "two", "-a", "zone=z", shell=streams)
+    terminal.answer([("app", ["=a", "Enter"])])
+    assert terminal.done() == 0
+    assert out.read_text() == "<a> <z> <1h>\n"
+
+
+@pytest.mark.parametrize(("keys", "code"), [(["C-c"], 130), (["=x", "C-c"], 130), (["C-d"], 1)])
+def test_a_person_leaves(keys: list[str], code: int, two: tuple[Terminal, Path]) -> None:
+    terminal, out = two
+    terminal.run("render", "two", shell="> out 2> err")
+    terminal.answer([("app", keys)])
+    assert terminal.done() == code
+    assert out.read_text() + (out.parent / "err").read_text() == ""
+
+
+@pytest.mark.parametrize("options", [["--no-input"], ["-a", "nothing=1"]])
+def test_nobody_is_asked_where_that_is_of_no_use(options: list[str], two: tuple[Terminal, Path]) -> None:
+    terminal, out = two
+    terminal.run("render", "two", *options, shell="> out 2> err")
+    assert terminal.done() == 2
+    assert "needs 2 arguments that were not given" in (out.parent / "err").read_text()
+
+
+def test_a_server_offers_values_while_a_person_types(two: tuple[Terminal, Path]) -> None:
+    terminal, out = two
+    hard = Hard(("--server-cmd", shlex.join(stdio_command(out.parent / "log"))), out.parent / "log")
+    terminal.run("render", "need", *hard.options, shell="> out")
+    terminal.answer([("app The workload (required)", ["=al"]), ("alpha", ["Tab", "Enter", "Enter"])])
+    assert terminal.done() == 0
+    assert out.read_text() == "Look at alpha since 1h.\n"
+    assert hard.sent("completion/complete")[-1]["params"]["argument"] == {"name": "app", "value": "al"}
+
+
+FORBIDDEN = [("CI", "true"), ("KBP_NO_INPUT", "1"), ("TERM", "dumb"), ("TERM", "")]
+
+
+@pytest.mark.parametrize(("name", "value"), FORBIDDEN)
+def test_the_environment_may_forbid_questions(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KBP_NO_INPUT")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(terminals, "_TERMINAL", "/dev/null")
+    assert terminals.may_ask()
+    assert not terminals.may_ask(no_input=True)
+    monkeypatch.setenv(name, value)
+    assert not terminals.may_ask()
+
+
+def test_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KBP_NO_INPUT")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(terminals, "_TERMINAL", str(LIBRARY / "nothing"))
+    assert not terminals.may_ask()
