@@ -9,8 +9,10 @@ from kbp.display import fit, pad, safe, safe_line, width
 
 if TYPE_CHECKING:
     from prompt_toolkit.application import Application
+    from prompt_toolkit.buffer import Buffer
     from prompt_toolkit.formatted_text import StyleAndTextTuples as Fragments
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+    from prompt_toolkit.layout import HSplit
 
 _BESIDE_COLUMNS, _BELOW_ROWS = 90, 24
 _NAME_CELLS = 40
@@ -117,73 +119,64 @@ class Picker:
 
     def _application(self, io: Mapping[str, Any], *, color: bool) -> "Application[int | None]":
         from prompt_toolkit.application import Application
-        from prompt_toolkit.application.current import get_app
         from prompt_toolkit.buffer import Buffer
         from prompt_toolkit.document import Document
-        from prompt_toolkit.filters import Condition
-        from prompt_toolkit.layout import (
-            BufferControl,
-            ConditionalContainer,
-            FormattedTextControl,
-            HSplit,
-            Layout,
-            VSplit,
-            Window,
-        )
-        from prompt_toolkit.layout.processors import BeforeInput
+        from prompt_toolkit.layout import Layout
         from prompt_toolkit.output import ColorDepth
         from prompt_toolkit.styles import Style
-
-        def size() -> tuple[int, int]:
-            found = get_app().output.get_size()
-            return found.rows, found.columns
-
-        def is_beside() -> bool:
-            return size()[1] >= _BESIDE_COLUMNS
-
-        def is_below() -> bool:
-            return not is_beside() and size()[0] >= _BELOW_ROWS
-
-        def list_rows() -> int:
-            rows = max(1, size()[0] - 3)  # the question, the status, and a line of the shell
-            return rows // 2 if is_below() else rows
-
-        def list_columns() -> int:
-            return size()[1] // 2 if is_beside() else size()[1]
 
         typed = Buffer(
             on_text_changed=lambda buffer: self.retype(buffer.text),
             multiline=False,
             document=Document(self.query, len(self.query)),
         )
-        rows = Window(FormattedTextControl(lambda: self._rows(list_rows(), list_columns())), height=list_rows)
-        page = FormattedTextControl(self._page)
-        beside = VSplit(
-            [Window(width=1, char="│", style="class:faint"), Window(page, height=list_rows, wrap_lines=True)]
-        )
-        below = HSplit(
-            [
-                Window(height=1, char="─", style="class:faint"),
-                Window(page, height=lambda: max(1, size()[0] - list_rows() - 4), wrap_lines=True),
-            ]
-        )
-        layout = HSplit(
-            [
-                Window(BufferControl(typed, [BeforeInput("? prompt: ", "class:question")]), height=1),
-                VSplit([rows, ConditionalContainer(beside, Condition(is_beside))]),
-                ConditionalContainer(below, Condition(is_below)),
-                Window(FormattedTextControl(lambda: [("class:faint", self._status(size()[1]))]), height=1),
-            ]
-        )
         styles = {"on": "reverse", "faint": "fg:ansibrightblack", "question": "bold", "none": "fg:ansired"}
         return Application(
-            Layout(layout),
+            Layout(self._layout(typed)),
             key_bindings=self._keys(typed),
             style=Style(list(styles.items())),
             color_depth=None if color else ColorDepth.DEPTH_1_BIT,
             erase_when_done=True,
             mouse_support=False,
             **io,
+        )
+
+    def _layout(self, typed: "Buffer") -> "HSplit":
+        from prompt_toolkit.filters import Condition
+        from prompt_toolkit.layout import (
+            BufferControl,
+            ConditionalContainer,
+            FormattedTextControl,
+            HSplit,
+            VSplit,
+            Window,
+        )
+        from prompt_toolkit.layout.processors import BeforeInput
+
+        def rows() -> "Fragments":
+            return self._rows(_list_rows(), _size()[1] // 2 if _is_beside() else _size()[1])
+
+        def status() -> "Fragments":
+            return [("class:faint", self._status(_size()[1]))]
+
+        page = FormattedTextControl(self._page)
+        question = BufferControl(typed, [BeforeInput("? prompt: ", "class:question")])
+        edge = Window(width=1, char="│", style="class:faint")
+        beside = VSplit([edge, Window(page, height=_list_rows, wrap_lines=True)])
+        line = Window(height=1, char="─", style="class:faint")
+        below = HSplit([line, Window(page, height=lambda: max(1, _size()[0] - _list_rows() - 4), wrap_lines=True)])
+        return HSplit(
+            [
+                Window(question, height=1),
+                VSplit(
+                    [
+                        Window(FormattedTextControl(rows), height=_list_rows),
+                        ConditionalContainer(beside, Condition(_is_beside)),
+                    ]
+                ),
+                ConditionalContainer(below, Condition(_is_below)),
+                Window(FormattedTextControl(status), height=1),
+            ]
         )
 
     def _keys(self, typed: Any) -> "KeyBindings":
@@ -223,3 +216,27 @@ class Picker:
             event.app.exit(exception=KeyboardInterrupt)
 
         return keys
+
+
+def _size() -> tuple[int, int]:
+    """The rows and columns of the terminal, as they are now."""
+    from prompt_toolkit.application.current import get_app
+
+    found = get_app().output.get_size()
+    return found.rows, found.columns
+
+
+def _is_beside() -> bool:
+    """Whether there is room for the page beside the list."""
+    return _size()[1] >= _BESIDE_COLUMNS
+
+
+def _is_below() -> bool:
+    """Whether there is room for the page below the list, and none beside it."""
+    return not _is_beside() and _size()[0] >= _BELOW_ROWS
+
+
+def _list_rows() -> int:
+    """The rows of the list: all but the question, the status, and a line of the shell; half of them above a page."""
+    rows = max(1, _size()[0] - 3)
+    return rows // 2 if _is_below() else rows
