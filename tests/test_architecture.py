@@ -13,6 +13,7 @@ PACKAGE = TESTS.parent / "cli" / "kbp"
 
 # Lowest first: a room imports from its own and from those before it.
 ROOMS = [
+    "characters",
     "text",
     "words",
     "markdown",

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kbp.text import BOM, Fix, Lines, Position, Span
+from kbp.characters import BOM
+from kbp.text import Fix, Lines, Position, Span
 
 
 class Severity(StrEnum):

@@ -7,8 +7,9 @@ from functools import cached_property
 import yaml
 
 from kbp import faults, markdown
+from kbp.characters import BOM, WHITE
 from kbp.frontmatter import Entry, TooDeep, Value, block, check, compose
-from kbp.text import BOM, LINE_END, WHITE, Fix, Lines, Problem, Span, Spans, replacement, with_unix_line_ends
+from kbp.text import LINE_END, Fix, Lines, Problem, Span, Spans, replacement, with_unix_line_ends
 
 MAX_FILE = 16 * 1024 * 1024
 MAX_FRONTMATTER = 1024 * 1024

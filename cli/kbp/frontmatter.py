@@ -11,7 +11,8 @@ from functools import cached_property
 
 import yaml
 
-from kbp.text import LINE_END, WHITE, Problem, Span, replacement
+from kbp.characters import WHITE
+from kbp.text import LINE_END, Problem, Span, replacement
 
 MAX_DEPTH = 100
 MAX_MERGED = 100_000

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from kbp.text import Span
+if TYPE_CHECKING:
+    from kbp.text import Span
 
 FREE_TEXT = "arguments"
 """The name under which the text typed after a command is published."""
@@ -36,7 +37,7 @@ class Placeholder:
 
     kind: Kind
     raw: str
-    span: Span
+    span: "Span"
     name: str | None = None
     index: int | None = None
     hint: str | None = None
@@ -57,7 +58,7 @@ class Argument:
     description: str | None = None
     required: bool = False
     default: str | None = None
-    span: Span | None = None
+    span: "Span | None" = None
     is_free_text: bool = False
     title: str | None = None
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-BOM = "\ufeff"
+from kbp.characters import BOM, WHITE
+
 LINE_END = re.compile(r"\r\n|\r|\n")
-WHITE = " \t\r\n\f"
 _WHITE_RUN = re.compile(f"[{WHITE}]+")
 
 

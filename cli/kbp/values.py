@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kbp import words
+from kbp.characters import BOM, WHITE
 from kbp.display import counted, said_of
 from kbp.model import Argument
-from kbp.text import BOM, WHITE
 
 STDIN = "-"
 MAX_VALUE, MAX_MAP = 64 * 1024 * 1024, 16 * 1024 * 1024

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kbp.characters import BOM
 from kbp.display import said_of
 from kbp.patterns import Patterns, compiled, verdict
-from kbp.text import BOM
 
 DANGLING_LINK = "dangling-link"
 _MAX_LINKS = 20

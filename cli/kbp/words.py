@@ -3,7 +3,7 @@
 Only the plain rules: the program goes on to read the line as a shell would, and a prompt server has no shell.
 """
 
-from kbp.text import WHITE
+from kbp.characters import WHITE
 
 BLANKS = WHITE
 

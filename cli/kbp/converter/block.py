@@ -3,13 +3,14 @@
 from collections.abc import Container, Iterator
 from dataclasses import replace
 
+from kbp.characters import BOM
 from kbp.converter.base import NOWHERE, Job, scalar, skill_name
 from kbp.converter.body import read_back
 from kbp.document import Document
 from kbp.files import PromptFile
 from kbp.frontmatter import Entry, quoted
 from kbp.model import Argument
-from kbp.text import BOM, squeeze
+from kbp.text import squeeze
 
 
 def frontmatter(job: Job) -> str:

@@ -9,10 +9,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kbp.characters import BOM
 from kbp.converter.body import Part
 from kbp.document import Document
 from kbp.files import PromptFile
-from kbp.text import BOM, LINE_END, Span
+from kbp.text import LINE_END, Span
 
 _START = "# kbp:1 {"
 MAX_KEPT = 256 * 1024

@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Iterator
 
+from kbp.characters import WHITE
 from kbp.dialects.base import (
     Dialect,
     Home,
@@ -20,7 +21,7 @@ from kbp.dialects.base import (
 from kbp.document import Document
 from kbp.frontmatter import Entry, Value
 from kbp.model import Argument, Kind, Placeholder, Template
-from kbp.text import WHITE, Edit, Fix, Problem, Span, replacement, squeeze
+from kbp.text import Edit, Fix, Problem, Span, replacement, squeeze
 
 # Looking for the nearest name takes its time: a file with more of either was not written by a person.
 _MAX_SUGGESTIONS = 50

@@ -4,13 +4,14 @@ import itertools
 import re
 from collections.abc import Iterator
 
+from kbp.characters import BOM, WHITE
 from kbp.diagnostics import Finding, Severity
 from kbp.dialects import DIALECTS
 from kbp.document import Document
 from kbp.files import PromptFile
 from kbp.frontmatter import Entry, Value
 from kbp.linter.rules.base import found_in_reading, rule
-from kbp.text import BOM, LINE_END, WHITE, Edit, Fix, Lines, Span, replacement
+from kbp.text import LINE_END, Edit, Fix, Lines, Span, replacement
 
 
 @found_in_reading()

@@ -4,10 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from kbp.characters import BOM
 from kbp.diagnostics import Finding, Severity
 from kbp.files import PromptFile
 from kbp.linter.rules.base import rule
-from kbp.text import BOM, LINE_END, Edit, Fix, Span, replacement
+from kbp.text import LINE_END, Edit, Fix, Span, replacement
 
 
 @rule(Severity.INFO, even_refused=True, fixes="safe")

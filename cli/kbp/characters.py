@@ -1,0 +1,4 @@
+"""Characters that mean something wherever text is read."""
+
+BOM = "\ufeff"
+WHITE = " \t\r\n\f"
