@@ -2,9 +2,10 @@
 
 import re
 
-# Control characters but newline and tab, what turns the direction of writing, line separators, and lone surrogates.
+# Control characters but newline and tab, what turns the direction of writing, what has no width (joiners, which scripts
+# need, are left), line separators, and lone surrogates.
 UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\U000e0000-\U000e007f\ud800-\udfff]"
 )
 _UNSAFE_OR_BREAK = re.compile(UNSAFE.pattern[:-1] + "\n\t]")
 _NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}

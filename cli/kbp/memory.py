@@ -19,7 +19,8 @@ def key_of(*parts: object) -> str:
 def recall(kind: str, key: str) -> Any:
     """What is remembered, None when nothing is or it cannot be read."""
     try:
-        return json.loads(_path(kind, key).read_bytes())
+        path = _path(kind, key)
+        return json.loads(path.read_bytes()) if path.is_file() else None
     except (OSError, ValueError, RecursionError):
         return None
 
@@ -38,7 +39,7 @@ def remember(kind: str, key: str, content: object) -> bool:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(content, file)
         Path(name).replace(path)
-    except OSError:
+    except (OSError, ValueError, RecursionError):
         with contextlib.suppress(OSError):
             Path(name).unlink()
         return False

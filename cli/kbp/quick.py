@@ -31,7 +31,7 @@ def run(arguments: Sequence[str]) -> int | None:
     from kbp.live.process import start
 
     try:
-        process, log = start(call["command"])
+        process = start(call["command"])
     except (OSError, ValueError):
         return None
     try:
@@ -39,7 +39,7 @@ def run(arguments: Sequence[str]) -> int | None:
         from kbp.commands.running import guarded, speak_utf8
         from kbp.live.stdio import Stdio
 
-        channel = Stdio.around(process, log)
+        channel = Stdio.around(process)
     except BaseException:
         process.kill()
         raise
@@ -115,6 +115,8 @@ def _call(call: dict[str, Any], channel: Any, console: "Console") -> bool:
     Raises:
         Stop: the server fails.
     """
+    import kbp.output.messages
+    import kbp.values  # noqa: F401 (both while the server starts)
     from kbp.commands.outcome import printed, telling
     from kbp.display import safe_line
     from kbp.live.connection import Manner, connected, of_command

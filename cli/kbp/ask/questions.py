@@ -75,7 +75,8 @@ class Answers:
         except ValueError:  # no address at all
             host = url
         with terminal() as io:
-            chosen = _select(f"Visit {safe_line(host)}?", [_OPEN, _DONE, _DECLINE, _CANCEL], io)
+            opens = [_OPEN] if url.lower().startswith(("http://", "https://")) else []
+            chosen = _select(f"Visit {safe_line(host)}?", [*opens, _DONE, _DECLINE, _CANCEL], io)
         if chosen == _OPEN:
             open_browser(url)
         return Reply({_DECLINE: "decline", _CANCEL: "cancel"}.get(chosen, "accept"))  # type: ignore[arg-type]  # both are actions
@@ -173,7 +174,7 @@ def _position(default: Any, values: Sequence[Any]) -> int:
 def _shown(default: Any) -> str:
     if default is None:
         return ""
-    return ", ".join(map(str, default)) if isinstance(default, list) else str(default)
+    return safe_line(", ".join(map(str, default)) if isinstance(default, list) else str(default))
 
 
 def _validator(field: Field, *, is_text: bool = True) -> Callable[[Any], bool | str]:
@@ -181,7 +182,7 @@ def _validator(field: Field, *, is_text: bool = True) -> Callable[[Any], bool | 
         if not value and not field.required:
             return True
         if not value:
-            return f"{field.title} is required"
+            return safe_line(f"{field.title} is required")
         try:
             if is_text:
                 read(field, value)

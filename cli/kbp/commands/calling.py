@@ -5,7 +5,7 @@ import functools
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,7 +95,7 @@ def _read_answers(path: str | None, console: Console, faults: list[str]) -> Mapp
         else:
             with Path(path).expanduser().open("rb") as file:
                 content = json.loads(file.read(_MAX_ANSWERS))
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # RuntimeError: no such user behind ~
         faults.append(f"--answers {path}: {said_of(error)}")
         return {}
     except (ValueError, RecursionError) as error:
@@ -135,7 +135,8 @@ def call(
             offers = functools.partial(source.complete, name)
             asked = None if faults else ask_missing(missing, values.given, console, offers)
             if asked is None:
-                where = [*live.spelt(), *spelt(calling), *way.spelt(console)]
+                hidden = [f"{text.partition('=')[0]}=…" for text in calling.answer or []] or None
+                where = [*live.spelt(), *spelt(replace(calling, answer=hidden)), *way.spelt(console)]
                 raise missing_arguments(tuple(missing), values, [name, *where])
             values.given.update(asked)
         if faults:

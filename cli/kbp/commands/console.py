@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DONE, TO_REPORT, WRONG_REQUEST, SERVER_FAILED = 0, 1, 2, 3
 Item = TypeVar("Item")
+_MAX_TOLD = 20_000
 _MANY = 200
 """From how many items on a person wants to see how far they are."""
 _OPEN_ALREADY = re.compile(r"/dev/(?:stdin|stdout|stderr|fd/\d+)|/proc/(?:self|\d+)/fd/\d+")
@@ -140,7 +141,7 @@ class Console:
     def print(self, text: str) -> None:
         """Print a result that is safe on a terminal: laid out by kbp, or JSON."""
         with self._writing():
-            sys.stdout.write(text)
+            sys.stdout.write(encodable(text))
             sys.stdout.flush()
 
     def flush(self) -> None:
@@ -240,7 +241,8 @@ class Console:
     def _tell(self, text: str, mark: str = "") -> None:
         """Print a line for a person. Names, paths and arguments in it are as hostile as any text."""
         try:
-            sys.stderr.write(mark + safe(text) + "\n")
+            told = safe(text)
+            sys.stderr.write(mark + (told if len(told) <= _MAX_TOLD else f"{told[:_MAX_TOLD]}…") + "\n")
             sys.stderr.flush()
         except OSError:
             drop(sys.stderr)
@@ -250,6 +252,15 @@ def _terminal_lines() -> int:
     import shutil
 
     return shutil.get_terminal_size().lines
+
+
+def encodable(text: str) -> str:
+    """The text with what stands for no character replaced: lone surrogates, but those that stand for bytes of names."""
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return re.sub("[\ud800-\udc7f\udd00-\udfff]", "\ufffd", text)
+    return text
 
 
 def drop(stream: TextIO) -> None:
@@ -323,7 +334,7 @@ def put(text: str, output: str | None, *, is_text: bool, console: Console) -> No
     if not output or output.endswith("/"):
         raise Stop(f"-o '{output}': this is no name of a file")
     try:
-        write_whole(Path(output), text.encode())
+        write_whole(Path(output), encodable(text).encode("utf-8", "surrogateescape"))
     except FileNotFoundError:
         raise Stop(f"-o {output}: the folder it should go to is not there") from None
     except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a link in a loop, up to Python 3.12

@@ -245,6 +245,8 @@ def _is_address(url: str) -> bool:
 
 
 def _unknown(name: str, found: "Catalogue") -> Stop:
+    from kbp.live.server import without_secrets
+
     near = difflib.get_close_matches(name, [server.name for server in found.servers], n=1)
     help = [f"  did you mean '{safe_line(near[0])}'?"] if near else []
     if re.search(r"[:./]", name):
@@ -255,7 +257,7 @@ def _unknown(name: str, found: "Catalogue") -> Stop:
         help.append(
             "  no server is configured: looked in kbp.toml, .mcp.json, .vscode/mcp.json, mcp.json, and your own files"
         )
-    return Stop(f"no server is called '{name}'", help=help)
+    return Stop(f"no server is called '{safe_line(without_secrets(name))}'", help=help)
 
 
 def _where(server: "Server") -> str:
@@ -285,7 +287,7 @@ def _headers(given: list[str]) -> tuple[Mapping[str, str], list[str]]:
         name, value = match["name"], match["value"]
         try:
             value = _header_value(value).strip()
-        except (OSError, ValueError, LookupError) as error:
+        except (OSError, ValueError, LookupError, RuntimeError) as error:  # RuntimeError: no such user behind ~
             faults.append(f"--header {name}: {error if isinstance(error, LookupError) else 'the file cannot be read'}")
             continue
         if not value:

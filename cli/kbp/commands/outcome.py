@@ -13,7 +13,7 @@ from kbp.live.questions import Unanswered
 from kbp.live.source import messages_of
 from kbp.output.messages import FORMATS, Rendered
 
-_MAX_TOLD = 500
+_MAX_TOLD, _MAX_WARNINGS = 500, 20
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,10 @@ def printed(console: Console, name: str, answer: Answer, format: str, save_media
         Stop: it has no messages, or its media cannot be saved.
     """
     messages, odd = messages_of(answer.result)
-    for fault in odd:
-        console.warn(fault)
+    for fault in odd[:_MAX_WARNINGS]:
+        console.warn(safe_line(fault))
+    if len(odd) > _MAX_WARNINGS:
+        console.warn(f"and {len(odd) - _MAX_WARNINGS} more like these")
     if not messages:
         if not isinstance(answer.result.get("messages"), list):
             raise Stop("the server answered with no messages", code=SERVER_FAILED, help=["  --result shows what came"])
@@ -84,7 +86,10 @@ def printed(console: Console, name: str, answer: Answer, format: str, save_media
     rendered = Rendered(description if isinstance(description, str) else None, messages, wire=answer.text)
     if save_media is not None:
         rendered.files = _save_media(save_media, name, rendered, console)
-    text = FORMATS[format](rendered)
+    try:
+        text = FORMATS[format](rendered)
+    except RecursionError:
+        raise Stop("the result is nested too deep for this format", help=["  --result shows what came"]) from None
     for loss in rendered.losses:
         console.warn(loss)
     return text

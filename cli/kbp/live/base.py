@@ -1,6 +1,7 @@
 """What all of the live room shares: what can go wrong, JSON-RPC messages, and the channel that carries them."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -69,10 +70,7 @@ class Refusal(LiveError):
 
 def _without_prefix(message: str, code: int) -> str:
     """The message without the words that some servers put before it, once or twice."""
-    prefix = f"MCP error {code}:"
-    while message.startswith(prefix):
-        message = message[len(prefix) :].strip()
-    return message
+    return re.sub(rf"(?:MCP error {code}:\s*)+", "", message, count=1) if message.startswith("MCP error ") else message
 
 
 @dataclass
@@ -152,17 +150,21 @@ def parse_all(line: str) -> list[Received]:
             _, end = _DECODER.raw_decode(text, at)
             found += parse_all(text[at:end]) if text[at] == "{" else []
             at = _after_white(text, _after_white(text, end) + 1)
-    except (ValueError, RecursionError):
+    except ValueError:
         return []
     return found
 
 
 def parse(line: str) -> Received | None:
-    """The message that a line of JSON is, None when it is none. Its result is kept as it is written."""
+    """The message that a line of JSON is, None when it is none. Its result is kept as it is written.
+
+    Raises:
+        RecursionError: it is nested too deep.
+    """
     text = line.strip(_WHITE + "\ufeff")
     try:
         members = dict(_members(text))
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
     message = {key: value for key, (value, _) in members.items()}
     if message.get("jsonrpc") != "2.0" or not ("method" in message or "id" in message):

@@ -65,7 +65,7 @@ class Field:
         if self.choices:
             return "choice"
         kinds: dict[object, Kind] = {"number": "number", "integer": "integer", "boolean": "boolean"}
-        return kinds.get(type, "text")
+        return kinds.get(type, "text") if isinstance(type, str) else "text"
 
     @property
     def takes(self) -> str:
@@ -157,7 +157,7 @@ def _list(text: str) -> list[str]:
     if text.lstrip().startswith("["):
         try:
             parts = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ValueError("this is no JSON list") from None
         return list(map(str, parts))
     return [part.strip() for part in text.split(",") if part.strip()]

@@ -4,7 +4,6 @@ The transports are those of the MCP SDK, in a thread of their own; what the serv
 """
 
 import contextlib
-import json
 import logging
 import queue
 import threading
@@ -26,6 +25,7 @@ _CONNECT_SECONDS = 10.0
 _ENDING_SECONDS = 5.0
 _ENDING_REASON_SECONDS = 0.1
 _CANCEL_SECONDS = 1.0
+_MAX_SAID = 300
 _MODERN_META = "io.modelcontextprotocol/protocolVersion"
 
 
@@ -175,8 +175,10 @@ class Http:
         number = content.get("id")
         if self._tap.has_taken(number):
             return Received(content)  # it comes a second time, and nobody waits for it
-        written = json.dumps(content.get("result"), ensure_ascii=False)  # where an encoding hides what is written
-        return self._tap.take(number) or Received(content, written, is_local="error" in content)
+        received = self._tap.take(number)
+        if received is None and "error" not in content:
+            return Received({})  # the SDK takes what answers another request for the answer to this one
+        return received or Received(content, is_local=True)
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send a message, with the headers that its revision wants.
@@ -290,7 +292,11 @@ def _told(error: BaseException, url: str, status: tuple[int, str] | None, is_aut
         return error
     if status is not None:
         return _bad_status(url, status, is_authorized)
-    said = " ".join(str(error).split()) or type(error).__name__
+    said = " ".join(str(error).split())[:_MAX_SAID] or type(error).__name__
+    if "header value" in said:
+        said = "a header has characters that no header can have"
+    if "pydantic" in said or "validation error" in said:
+        said = "what it answers is no message of MCP"
     return Unreachable(f"there is no way to the server at {url}: {said[:1].lower()}{said[1:]}")
 
 

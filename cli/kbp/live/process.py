@@ -10,37 +10,20 @@ INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 
 def start(
     command: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None
-) -> "tuple[subprocess.Popen[bytes], int]":
-    """The running program, in a process group of its own, and the open file that its stderr goes to.
+) -> "subprocess.Popen[bytes]":
+    """The running program, in a process group of its own, with pipes to all its streams.
 
     Raises:
-        OSError: it cannot be started.
+        OSError, ValueError: it cannot be started.
     """
     given = {name: os.environ[name] for name in INHERITED if name in os.environ} | dict(env or {})
-    log = _nameless()
-    try:
-        process = subprocess.Popen(  # noqa: S603 (what the user names, or has agreed to)
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env=given,
-            cwd=cwd,
-            process_group=0,
-            bufsize=0,
-        )
-    except BaseException:
-        os.close(log)
-        raise
-    return process, log
-
-
-def _nameless() -> int:
-    """A file without a name, open for reading and writing."""
-    try:
-        return os.open(os.environ.get("TMPDIR") or "/tmp", os.O_TMPFILE | os.O_RDWR, 0o600)  # noqa: S108
-    except (AttributeError, OSError):  # no Linux, or a file system that cannot do that
-        import tempfile
-
-        with tempfile.TemporaryFile() as file:
-            return os.dup(file.fileno())
+    return subprocess.Popen(  # noqa: S603 (what the user names, or has agreed to)
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=given,
+        cwd=cwd,
+        process_group=0,
+        bufsize=0,
+    )

@@ -86,7 +86,7 @@ class Server:
 
 def without_secrets(url: str) -> str:
     """An address for a person to see: without a name and password in it, and what is asked of it."""
-    bare = re.sub(r"(?<=://)[^/?#]*@", "", url)
+    bare = re.sub(r"(?i)^([a-z][a-z0-9+.-]*:[/\\]*)?[^/?#\\]*@", r"\1", url)
     return re.sub(r"\?.*", "?…", bare, count=1, flags=re.DOTALL)
 
 

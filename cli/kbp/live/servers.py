@@ -151,7 +151,7 @@ def _typed(entry: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
     value = entry.get(key)
     if value is None:
         return default
-    if not isinstance(value, kind):
+    if not isinstance(value, kind) or (isinstance(value, str) and "\0" in value):
         raise ValueError(f"its {key} is no {'list' if kind is list else 'table' if kind is dict else 'text'}")
     return value
 
@@ -192,8 +192,8 @@ def _inputs(entries: Any) -> tuple[Input, ...]:
 
 # JSON with comments
 
-_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
-_LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*(?:"|(?=\n)|\Z))|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*(?:"|(?=\n)|\Z))|,(?=\s*[}\]])')
 
 
 def loads(text: str) -> Any:
@@ -253,13 +253,20 @@ def resolved(server: Server, ask: Callable[[Input], str] | None = None) -> Serve
     def filled(text: str) -> str:
         return re.sub(VARIABLE, value, text)
 
+    def header(name: str, text: str) -> str:
+        value = filled(text).strip()
+        if not value.isprintable() or not value.isascii():
+            faults.append(f"{where}: its header {name} has characters that no header can have")
+        return value
+
+    own = str(server.folder) if server.folder and not server.is_trusted else None
     made = replace(
         server,
         command=tuple(map(filled, server.command)),
         env={name: filled(text) for name, text in server.env.items()},
-        cwd=os.path.join(server.folder or "", os.path.expanduser(filled(server.cwd))) if server.cwd else None,  # noqa: PTH111, PTH118
+        cwd=os.path.join(server.folder or "", os.path.expanduser(filled(server.cwd))) if server.cwd else own,  # noqa: PTH111, PTH118
         url=filled(server.url) if server.url else None,
-        headers={name: filled(text) for name, text in server.headers.items()},
+        headers={name: header(name, text) for name, text in server.headers.items()},
     )
     if faults:
         raise Unset(list(dict.fromkeys(faults)))

@@ -31,7 +31,7 @@ AUTO, LEGACY_ERA = "auto", "legacy"
 TIMEOUT = 30.0
 MAX_ROUNDS = 10
 """How many times a server may ask back while it makes one prompt."""
-_AT_ONCE = 0.03
+_AT_ONCE = 0.15
 PROBE = 5.0
 """How many seconds a server may take for `server/discover` before it is taken for one that does not know it."""
 _LEGACY_ANSWERS = (METHOD_NOT_FOUND, -32600, INVALID_PARAMS, UNSUPPORTED_REVISION, HTTP_STATUS)

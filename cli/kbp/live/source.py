@@ -1,6 +1,5 @@
 """The prompts of a live server, as a source of prompts."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +22,7 @@ from kbp.model import Argument, Message, Prompt
 MAX_PAGES = 1_000
 MAX_PROMPTS = 100_000
 _COMPLETION_SECONDS = 2.0
+_MAX_LIFE = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +95,12 @@ class LiveSource:
         texts = written if len(written) == len(entries) else [None] * len(entries)
         made = (prompt_of(each, text) for each, text in zip(entries, texts, strict=True))
         prompts = tuple(prompt for prompt in made if prompt is not None)
-        life = max(ttl, 0) / 1000 if isinstance(ttl, int | float) and math.isfinite(ttl) else 0.0
+        if following is not None and not isinstance(following, str):
+            raise BadAnswer("the server names its next page by what is no text", answer)
+        life = min(max(ttl, 0), _MAX_LIFE) / 1000 if isinstance(ttl, int | float) and ttl == ttl else 0.0
         odd = len(entries) - len(prompts)
         warnings = (f"the server lists {odd} without a name",) if odd else ()
-        return Page(prompts, None if following is None else str(following), answer, life, warnings)
+        return Page(prompts, following, answer, life, warnings)
 
     def list_all(
         self, max_pages: int = MAX_PAGES, max_prompts: int = MAX_PROMPTS, *, until: str | None = None
@@ -122,6 +124,7 @@ class LiveSource:
             listing = self._pages(max_pages, max_prompts, until)  # the cursor is no longer good: the list changed
         if listing.next_cursor is None:
             self._listing = listing
+        if until is None:
             self.kept(listing)
         return listing
 

@@ -7,6 +7,7 @@ import queue
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from kbp.live.base import MAX_MESSAGE, Received, Unreachable, parse_all
 from kbp.live.process import INHERITED, start
 
 _PATIENCE = 2.0
+_GRACE = 0.1
 _CHUNK = 1024 * 1024
 _WAITING = 1000
 """How many messages may wait to be read, on either side."""
@@ -32,30 +34,43 @@ class Stdio:
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None) -> None:
         try:
-            process, log = start(command, env, str(cwd) if cwd else None)
+            process = start(command, env, str(cwd) if cwd else None)
         except (OSError, ValueError) as error:
             raise Unreachable(_unstartable(command[0], cwd, error)) from None
-        self._take(process, log)
+        self._take(process)
 
     @classmethod
-    def around(cls, process: "subprocess.Popen[bytes]", log: int) -> "Stdio":
-        """The channel to a program that runs already, whose stderr goes to an open file."""
+    def around(cls, process: "subprocess.Popen[bytes]") -> "Stdio":
+        """The channel to a program that runs already."""
         made = cls.__new__(cls)
-        made._take(process, log)
+        made._take(process)
         return made
 
-    def _take(self, process: "subprocess.Popen[bytes]", log: int) -> None:
+    def _take(self, process: "subprocess.Popen[bytes]") -> None:
         self.revision: str | None = None
         self.strays = 0
         self.stray = ""
         self._has_answered = self._is_closed = False
-        self.log = os.fdopen(log, "r+b")
+        self._log = bytearray()
         self._process = process
         self._messages: queue.Queue[Received | str] = queue.Queue(_WAITING)
         self._outgoing: queue.Queue[bytes | None] = queue.Queue(_WAITING)
         self._gone: str | None = None
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
         for work in (self._read, self._write):
             threading.Thread(target=work, daemon=True).start()
+
+    def _listen(self) -> None:
+        """Keep what the program writes on stderr, the last of it when it is much."""
+        stream = self._process.stderr
+        assert stream is not None  # noqa: S101 (it is a pipe)
+        with contextlib.suppress(OSError, ValueError):
+            while chunk := os.read(stream.fileno(), _CHUNK):
+                self._log += chunk
+                del self._log[:-_MAX_LOG]
+        with contextlib.suppress(OSError):
+            stream.close()
 
     def _read(self) -> None:
         """Take the lines of the server until there are no more, in a thread of its own."""
@@ -67,6 +82,10 @@ class Stdio:
                 if not received and line.strip():
                     self.stray = self.stray or line[:_LINE].decode("utf-8", "replace").strip()
                     self.strays += 1
+        except RecursionError:
+            self._put("sent a message that is nested too deep")
+        except MemoryError:
+            self._put("sent a message that there is no memory for")
         except OverflowError:
             self._put(f"sent a message of more than {MAX_MESSAGE // 1024 // 1024} MiB")
         except (OSError, ValueError):
@@ -174,19 +193,16 @@ class Stdio:
 
     def said(self, lines: int = _TOLD) -> list[str]:
         """The last lines that the program wrote on stderr, long ones cut."""
-        with contextlib.suppress(OSError, ValueError):
-            size = self.log.seek(0, os.SEEK_END)
-            self.log.seek(max(0, size - _LINE * lines))
-            found = self.log.read(_LINE * lines).decode("utf-8", "replace").splitlines()[-lines:]
-            return [line if len(line) <= _LINE else f"{line[:_LINE]}…" for line in found]
-        return []
+        found = self._written(_LINE * lines)[-lines:]
+        return [line if len(line) <= _LINE else f"{line[:_LINE]}…" for line in found]
 
     def log_lines(self) -> list[str]:
-        """All lines that the program has written on stderr, up to 16 MiB of them."""
-        with contextlib.suppress(OSError, ValueError):
-            self.log.seek(0)
-            return self.log.read(_MAX_LOG).decode("utf-8", "replace").splitlines()
-        return []
+        """The lines that the program has written on stderr, of many the last 16 MiB."""
+        return self._written(_MAX_LOG)
+
+    def _written(self, size: int) -> list[str]:
+        self._listener.join(_GRACE)  # what an ended program has written is there at once
+        return bytes(self._log[-size:]).decode("utf-8", "replace").splitlines()
 
     def close(self) -> None:
         """End the program: by closing its stdin, else by a signal that asks, else by one that does not."""
@@ -206,11 +222,17 @@ class Stdio:
                 self._signal(signal.SIGKILL)
                 process.wait()
             self._signal(signal.SIGTERM)  # what it started and left behind
-            self.log.close()
+            if self._signal(0):
+                time.sleep(_GRACE)
+                self._signal(signal.SIGKILL)
 
-    def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(OSError):
+    def _signal(self, number: int) -> bool:
+        """Send a signal to the program and what it started, and say whether there is any of that."""
+        try:
             os.killpg(self._process.pid, number)
+        except OSError:
+            return False
+        return True
 
 
 def _unstartable(program: str, cwd: Path | None, error: Exception) -> str:

@@ -11,7 +11,7 @@ from kbp.live.base import CANCELLED, MAX_MESSAGE, Received, Unreachable, parse_a
 if TYPE_CHECKING:
     import httpx2
 
-_END_OF_EVENT = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+_END_OF_EVENT = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 _MAX_NOTIFICATION = 500
 _LINE = re.compile(r"\r\n|\n|\r")
 
@@ -39,15 +39,18 @@ class Tap:
 
     def keep(self, text: str) -> None:
         """Keep a message, if it answers something."""
-        for received in parse_all(text):
-            if "method" not in received.message:
-                self._answers[str(received.message.get("id"))] = received
+        with contextlib.suppress(RecursionError):
+            for received in parse_all(text):
+                if "method" not in received.message:
+                    self._answers[str(received.message.get("id"))] = received
 
     async def note(self, response: "httpx2.Response") -> None:
         """Pass the body of a response on as before, and keep the answers in it. A hook of the HTTP client."""
         import httpx2
 
         tap, stream = self, response.stream
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise Unreachable("the server answers in an encoding that was not asked for")
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         with contextlib.suppress(httpx2.RequestNotRead):  # the body of one that was sent on to another address
             if CANCELLED.encode() in response.request.content[:_MAX_NOTIFICATION]:

@@ -6,6 +6,8 @@ import re
 from kbp.display import UNSAFE
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+_DEEPEST = 40
+"""The depth from which on nothing is indented further."""
 _CLOSING = {"{": "}", "[": "]"}
 
 
@@ -37,10 +39,10 @@ def laid_out(text: str) -> str:
         following = signs[at + 1] if at + 1 < len(signs) else ""
         if sign in _CLOSING and following != _CLOSING[sign]:
             depth += 1
-            parts.append(f"{sign}\n{'  ' * depth}")
+            parts.append(f"{sign}\n{'  ' * min(depth, _DEEPEST)}")
         elif sign in ("}", "]") and (at == 0 or signs[at - 1] not in _CLOSING):
             depth -= 1
-            parts.append(f"\n{'  ' * depth}{sign}")
+            parts.append(f"\n{'  ' * min(depth, _DEEPEST)}{sign}")
         else:
-            parts.append(f",\n{'  ' * depth}" if sign == "," else ": " if sign == ":" else sign)
+            parts.append(f",\n{'  ' * min(depth, _DEEPEST)}" if sign == "," else ": " if sign == ":" else sign)
     return escaped("".join(parts)) + "\n"

@@ -30,7 +30,7 @@ class Medium:
 
     def file_name(self, prompt: str) -> str:
         """A name for its file: of letters, digits, dashes and underscores, with the ending of its type."""
-        stem = re.sub(r"[^\w-]+", "-", prompt).strip("-")[:80] or "prompt"
+        stem = re.sub(r"[^\w-]+", "-", prompt).strip("-").encode()[:80].decode(errors="ignore") or "prompt"
         kind = self.mime_type.partition(";")[0].strip().lower()
         ending = _ENDINGS.get(kind) or mimetypes.guess_extension(kind) or ".bin"
         return f"{stem}-{self.at + 1}{ending}"

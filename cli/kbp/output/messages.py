@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kbp.display import counted, safe_line
+from kbp.live.base import elements_of
 from kbp.model import Message
-from kbp.output.jsontext import dump, laid_out
+from kbp.output.jsontext import dump, laid_out, on_one_line
 
 
 @dataclass
@@ -59,7 +60,9 @@ def as_json(rendered: Rendered) -> str:
 
 
 def jsonl(rendered: Rendered) -> str:
-    """One message a line, as the MCP result has it."""
+    """One message a line, as the MCP result has it; of a server as it came."""
+    if rendered.wire is not None:
+        return "".join(map(on_one_line, elements_of(rendered.wire, "messages")))
     return "".join(dump(_object(message), indent=None) for message in rendered.messages)
 
 
@@ -174,7 +177,9 @@ def _anthropic_block(block: Mapping[str, Any], losses: list[str]) -> dict[str, A
 
 def _as_text(block: Mapping[str, Any], api: str, losses: list[str]) -> str:
     words = _plain(block)
-    is_text = block.get("type") == "text" or (block.get("type") == "resource" and "text" in block.get("resource", {}))
+    resource = block.get("resource")
+    has_text = block.get("type") == "resource" and isinstance(resource, Mapping) and "text" in resource
+    is_text = block.get("type") == "text" or has_text
     if not is_text:
         losses.append(f"{api} cannot carry {block.get('type', 'this content')}: sent as the text {words!r}")
     return words
