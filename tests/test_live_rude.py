@@ -222,6 +222,94 @@ def test_a_message_without_a_role_has_none(tmp_path: Path, kbp: Kbp) -> None:
     assert kbp("render", "p", "--server-cmd", server).out.startswith("[no role]\nx\n")
 
 
+DEEP = """
+    if is_get:
+        deep = "[" * DEPTH + "]" * DEPTH
+        print('{"jsonrpc":"2.0","id":%d,"result":{"messages":[],"x":%s}}' % (number, deep), flush=True)
+        continue
+"""
+
+
+@pytest.mark.parametrize("depth", [900, 100_000])
+@pytest.mark.parametrize("format", ["json", "jsonl", "text"])
+def test_what_is_nested_deep_comes_out_or_is_told(depth: int, format: str, tmp_path: Path, kbp: Kbp) -> None:
+    server = written(tmp_path, DEEP.replace("DEPTH", str(depth)))
+    started = time.monotonic()
+    result = kbp("render", "p", "-f", format, "--server-cmd", server)
+    assert time.monotonic() - started < 10
+    if depth > 10_000:
+        assert (result.code, "sent a message that is nested too deep" in result.err) == (3, True)
+    else:
+        assert result.code == 0, result.err
+        assert len(result.out) < 300_000
+
+
+ODD_RESULTS = [
+    '[{"role": "user", "content": {"type": "text", "text": "a\\ud800b"}}]',
+    '[{"role": "user", "content": {"type": "resource", "resource": null}}]',
+    '[{"role": "user", "content": {"type": "resource", "resource": 3}}]',
+    '[{"role": "user\\u202e", "content": {"type": "image\\u001b", "data": "x"}}]',
+]
+
+
+@pytest.mark.parametrize("messages", ODD_RESULTS)
+@pytest.mark.parametrize("format", ["text", "markdown", "json", "jsonl", "openai", "anthropic"])
+def test_an_odd_message_is_no_bug(messages: str, format: str, tmp_path: Path, kbp: Kbp) -> None:
+    body = f"result['messages'] = json.loads({messages!r})"
+    result = kbp("render", "p", "-f", format, "--server-cmd", written(tmp_path, body))
+    assert result.code == 0, result.err
+    assert "\u202e" not in result.err
+
+
+ODD_LISTS = [
+    ("result['ttlMs'] = 10 ** 400", 0, ""),
+    ("result['ttlMs'] = float('nan')", 0, ""),
+    ("result['nextCursor'] = {'a': 'b'}", 3, "names its next page by what is no text"),
+    ("result['nextCursor'] = 5", 3, "names its next page by what is no text"),
+    ("result['prompts'] = [{'name': 'p'}] * 1000", 0, "and 979 more like these"),
+    ("result['prompts'] = [{'name': 'a\\ud800b'}]", 0, ""),
+]
+
+
+@pytest.mark.parametrize(("body", "code", "said"), ODD_LISTS)
+def test_an_odd_list_is_no_bug(body: str, code: int, said: str, tmp_path: Path, kbp: Kbp) -> None:
+    for format in ("names", "json", "jsonl", "table"):
+        result = kbp("list", "-f", format, "--server-cmd", written(tmp_path, body))
+        assert result.code == code, result.err
+        assert said in result.err
+
+
+def test_a_message_of_many_prefixes_takes_no_time(tmp_path: Path, kbp: Kbp) -> None:
+    body = "if is_get: say(id=number, error={'code': 5, 'message': 'MCP error 5:' * 200000 + 'x'}); continue"
+    started = time.monotonic()
+    assert "refused p: x (5)" in kbp("render", "p", "--server-cmd", written(tmp_path, body)).err
+    assert time.monotonic() - started < 5
+
+
+def test_words_without_end_are_cut(tmp_path: Path, kbp: Kbp) -> None:
+    body = "if is_get: say(id=number, error={'code': 5, 'message': 'y' * 5000000}); continue"
+    assert len(kbp("render", "p", "--server-cmd", written(tmp_path, body)).err) < 50_000
+
+
+def test_a_server_may_write_on_stderr_for_ever(tmp_path: Path, kbp: Kbp) -> None:
+    body = "for _ in range(200 if is_get else 0): sys.stderr.write('x' * 1000000)"
+    result = kbp("render", "p", "--result", "--server-cmd", written(tmp_path, body))
+    assert result.code == 0, result.err
+
+
+def test_what_a_server_started_and_left_is_ended_too(tmp_path: Path, kbp: Kbp) -> None:
+    child = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(61.5)"
+    how = "stdout=-3, stderr=-3, stdin=-3"
+    body = f"if is_get: import subprocess; subprocess.Popen([sys.executable, '-c', {child!r}], {how})"
+    assert kbp("render", "p", "--result", "--server-cmd", written(tmp_path, body)).code == 0
+    time.sleep(0.3)
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            assert b"time.sleep(61.5)" not in command.read_bytes(), "a child is left"
+        except OSError:
+            continue
+
+
 WORDS = [
     ("echo hello", "on stdout it wrote 1 line that is no message of MCP, the first: hello"),
     ("sh -c 'echo a; echo b; sleep 5'", "on stdout it wrote 2 lines that are no messages of MCP, the first: a"),

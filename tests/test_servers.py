@@ -3,6 +3,7 @@
 import json
 import shlex
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from live_servers import stdio_command
 
 from kbp import memory
 from kbp.configuration import Configuration
-from kbp.live.servers import Input, Server, Unset, catalogue, loads, resolved
+from kbp.live.server import Input, Server, without_secrets
+from kbp.live.servers import Unset, catalogue, loads, resolved
 
 JSONC = [
     ('{"a": 1}', {"a": 1}),
@@ -24,6 +26,14 @@ JSONC = [
 @pytest.mark.parametrize(("text", "content"), JSONC)
 def test_json_may_have_comments_and_last_commas(text: str, content: object) -> None:
     assert loads(text) == content
+
+
+def test_json_that_closes_no_string_takes_no_time() -> None:
+    started = time.monotonic()
+    for text in ('"\\' * 100_000, '{"a": "' + '\\"' * 100_000, "/*" * 100_000):
+        with pytest.raises(ValueError, match=r".+"):
+            loads(text)
+    assert time.monotonic() - started < 5
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"a" 1}', "[1,,2]", "/*", '"' + "/" * 3])
@@ -207,6 +217,37 @@ def test_all_variables_without_a_value_are_named() -> None:
         "server 's' (/f): the input 'i' is asked for on a terminal; else set KBP_INPUT_I",
         "server 's' (/f): the variable KBP_NEVER is not set",
     )
+
+
+def test_a_header_that_cannot_be_sent_is_named_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOK", " s3cret\n")
+    assert resolved(Server("s", url="http://h", headers={"A": "Bearer ${TOK}"})).headers == {"A": "Bearer  s3cret"}
+    monkeypatch.setenv("TOK", "s3cr\u00e9t\n x")
+    with pytest.raises(Unset, match="its header A has characters that no header can have") as raised:
+        resolved(Server("s", url="http://h", headers={"A": "Bearer ${TOK}"}))
+    assert "s3cr" not in str(raised.value)
+
+
+def test_a_program_of_a_project_is_the_same_wherever_it_is_started(tree: Tree, kbp: Kbp) -> None:
+    top = tree(
+        {".mcp.json": '{"mcpServers": {"x": {"command": "./srv"}}}', ".git/HEAD": "", "sub/a": "", "sub/srv": "x"}
+    )
+    result = kbp("list", "--server", "x", "--yes", cwd=top / "sub")
+    assert "./srv cannot be started: no such file or directory" in result.err
+
+
+SHOWN = [
+    ("http://user:s3cret@h/x", "http://h/x"),
+    ("http:user:s3cret@h/x", "http:h/x"),
+    ("ftp://user:s3cret@h", "ftp://h"),
+    ("https://h/@scope/mcp?key=s3cret", "https://h/@scope/mcp?…"),
+    ("https://h/mcp", "https://h/mcp"),
+]
+
+
+@pytest.mark.parametrize(("url", "expected"), SHOWN)
+def test_an_address_is_shown_without_secrets(url: str, expected: str) -> None:
+    assert without_secrets(url) == expected
 
 
 def test_an_input_is_asked_for_once() -> None:

@@ -192,8 +192,8 @@ def _inputs(entries: Any) -> tuple[Input, ...]:
 
 # JSON with comments
 
-_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*(?:"|(?=\n)|\Z))|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
-_LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*(?:"|(?=\n)|\Z))|,(?=\s*[}\]])')
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z))|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z))|,(?=\s*[}\]])')
 
 
 def loads(text: str) -> Any:
