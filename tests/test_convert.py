@@ -289,7 +289,7 @@ def test_nothing_is_written_through_a_link_out_of_the_project(kbp: Kbp, tree: Tr
 
 def test_a_disk_that_fills_leaves_nothing_half_written(tree: Tree) -> None:
     top = tree({"kbp.toml": "", "prompts/a.md": KB, "prompts/b.md": KB + "x" * 20_000, "prompts/c.md": KB})
-    command = [sys.executable, "-m", "kbp", "convert", "--to", "claude"]
+    command = [sys.executable, "-B", "-m", "kbp", "convert", "--to", "claude"]  # no module is half written either
 
     def fill() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
