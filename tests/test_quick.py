@@ -48,6 +48,7 @@ CALLS: list[tuple[list[str], dict[str, object]]] = [
     (PLAIN, {"REVISION": "future"}),
     (PLAIN, {"GARBAGE": "banner,nonutf8,bom"}),
     (PLAIN, {"CURSOR": "nowhere"}),
+    (["render", "plain", "|", "cat"], {}),
 ]
 
 
@@ -88,3 +89,12 @@ def test_a_result_goes_to_a_full_disk_as_an_error(tmp_path: Path) -> None:
         done = subprocess.run(run_it, stdout=full, stderr=subprocess.PIPE, env=environment)
     assert done.returncode == 2
     assert done.stderr == b"error: stdout cannot be written: no space left on device\n"
+
+
+WRONG = ["sh -c 'x", "", "a | b", "no-such-program", "a\u00a0b"]
+
+
+@pytest.mark.parametrize("command", WRONG)
+def test_a_wrong_command_is_told_as_the_command_line_proper_tells_it(command: str, tmp_path: Path) -> None:
+    hard = Hard(("--server-cmd", command), tmp_path / "log")
+    assert run(["-m", "kbp"], PLAIN, hard) == run(["-c", PROPER], PLAIN, hard)

@@ -437,7 +437,7 @@ WRONG = [
     (("list", "--server", "http://h", "--timeout", "1e10"), "--timeout 1e+10: it is a number of seconds above 0"),
     (("list", "--server", "http://h", "--header", "A: "), "--header A: its value is empty"),
     (("list", "--server", "a", "--server-cmd", "b"), "--server and --server-cmd: give one of them"),
-    (("list", "--server-cmd", ""), "--server-cmd is empty"),
+    (("list", "--server-cmd", ""), "--server-cmd: it is empty"),
     (("list", "--server-cmd", "a 'b"), "--server-cmd: no closing quotation"),
     (("list", "--server-cmd", "c", "--header", "A: b"), "--header and --sse are for a URL"),
     (("list", "--server", "http://h", "--header", "A b"), "write it as --header 'NAME: VALUE'"),

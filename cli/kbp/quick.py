@@ -28,9 +28,10 @@ def run(arguments: Sequence[str]) -> int | None:
     call = _read(arguments)
     if call is None or not _has_folder():
         return None
-    from kbp.live.process import start
+    from kbp.live.process import split, start
 
     try:
+        call["command"] = split(call["command"])
         process = start(call["command"])
     except (OSError, ValueError):
         return None
@@ -39,7 +40,7 @@ def run(arguments: Sequence[str]) -> int | None:
         from kbp.commands.running import guarded, speak_utf8
         from kbp.live.stdio import Stdio
 
-        channel = Stdio.around(process)
+        channel = Stdio(process)
     except BaseException:
         process.kill()
         raise
@@ -91,22 +92,8 @@ def _read(arguments: Sequence[str]) -> dict[str, Any] | None:
     if call["result"] and (call["format"] != "text" or sys.stdout is None or sys.stdout.isatty()):
         return None
     call["name"], *call["words"] = call["words"]
-    call["command"] = _split(call["command"])
-    return call if call["command"] else None
-
-
-def _split(command: str) -> list[str]:
-    """The words of a command; none where a quotation is not closed."""
-    import re
-
-    if not any(sign in command for sign in "'\"\\#"):
-        return [word for word in re.split("[ \t\r\n]+", command) if word]
-    import shlex
-
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return []
+    takes_stdin = any(text.endswith("=-") for text in call["arg"]) or call["words"][-1:] == ["-"]
+    return None if takes_stdin else call  # stdin is read once, and may be wanted again
 
 
 def _call(call: dict[str, Any], channel: Any, console: "Console") -> bool:
@@ -151,8 +138,6 @@ def _values(call: dict[str, Any], source: "LiveSource", console: "Console") -> d
     if prompt is None:
         return None
     values = Values(prompt.arguments, None, console.read_stdin)
-    if any(text.endswith("=-") for text in call["arg"]) or call["words"][-1:] == ["-"]:
-        return None  # stdin is read once, and may be wanted again
     values.assign(call["arg"])
     values.assign(call["raw"], as_is=True)
     values.take_words(call["words"])

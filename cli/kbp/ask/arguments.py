@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kbp.display import safe_line
@@ -21,21 +20,8 @@ class _Back(Exception):
     """The person wants the question before this one."""
 
 
-@dataclass(frozen=True)
-class Helps:
-    """What helps a person to answer.
-
-    Attributes:
-        offers: the values on offer, None when nothing is.
-        earlier: the answers of before for an argument, the latest first.
-    """
-
-    offers: Offers | None = None
-    earlier: Callable[[str], Sequence[str]] = lambda name: ()
-
-
 def ask_arguments(
-    arguments: Sequence[Argument], given: Mapping[str, str], io: Mapping[str, Any], helps: Helps = Helps()
+    arguments: Sequence[Argument], given: Mapping[str, str], io: Mapping[str, Any], offers: Offers | None = None
 ) -> dict[str, str]:
     """The values that a person gives for arguments, in order. An optional one that they leave empty is not given.
 
@@ -43,7 +29,7 @@ def ask_arguments(
         arguments: what is asked for.
         given: the values that are there already.
         io: the keywords of a terminal.
-        helps: what helps to answer.
+        offers: gives the values on offer for an argument.
 
     Raises:
         KeyboardInterrupt: the person leaves.
@@ -55,7 +41,7 @@ def ask_arguments(
         argument = arguments[at]
         others = {**given, **{name: value for name, value in answers.items() if name != argument.name}}
         try:
-            value = _ask(argument, answers.get(argument.name, ""), others, io, helps)
+            value = _ask(argument, answers.get(argument.name, ""), others, io, offers)
         except _Back:
             at = max(at - 1, 0)
             continue
@@ -66,9 +52,10 @@ def ask_arguments(
     return answers
 
 
-def _ask(argument: Argument, typed: str, others: Mapping[str, str], io: Mapping[str, Any], helps: Helps) -> str:
+def _ask(
+    argument: Argument, typed: str, others: Mapping[str, str], io: Mapping[str, Any], offers: Offers | None
+) -> str:
     import questionary
-    from prompt_toolkit.history import InMemoryHistory
 
     needed = "(required)" if argument.required else f"[{argument.default}]" if argument.default else ""
     label = " ".join(part for part in (argument.title or argument.name, argument.description, needed) if part)
@@ -81,9 +68,8 @@ def _ask(argument: Argument, typed: str, others: Mapping[str, str], io: Mapping[
         default=typed,
         validate=validate,
         validate_while_typing=False,
-        history=InMemoryHistory([*reversed(helps.earlier(argument.name))]),
-        completer=_completer(argument, others, helps),
-        complete_while_typing=helps.offers is not None,
+        completer=_completer(argument, others, offers),
+        complete_while_typing=offers is not None,
         key_bindings=_keys(),
         enable_open_in_editor=True,
         tempfile_suffix=".md",
@@ -110,7 +96,7 @@ def _keys() -> "KeyBindings":
     return keys
 
 
-def _completer(argument: Argument, others: Mapping[str, str], helps: Helps) -> "Completer":
+def _completer(argument: Argument, others: Mapping[str, str], offers: Offers | None) -> "Completer":
     import asyncio
 
     from prompt_toolkit.application.current import get_app
@@ -131,7 +117,7 @@ def _completer(argument: Argument, others: Mapping[str, str], helps: Helps) -> "
             self, document: Document, event: "CompleteEvent"
         ) -> AsyncGenerator[Completion, None]:
             text = document.text_before_cursor
-            if text.startswith("@") or helps.offers is None:
+            if text.startswith("@") or offers is None:
                 for each in self.get_completions(document, event):
                     yield each
                 return
@@ -140,7 +126,7 @@ def _completer(argument: Argument, others: Mapping[str, str], helps: Helps) -> "
                 if get_app().current_buffer.document.text_before_cursor != text:
                     return  # typed on meanwhile: it is asked for anew
                 started = time.monotonic()
-                found = await asyncio.to_thread(helps.offers, argument.name, text, others)
+                found = await asyncio.to_thread(offers, argument.name, text, others)
                 known[text] = found if time.monotonic() - started < _LIMIT else ()
             for value in known[text]:
                 yield Completion(value, start_position=-len(text), display=safe_line(value))

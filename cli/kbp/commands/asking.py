@@ -27,8 +27,8 @@ def ask_missing(
     """
     if not may_ask(no_input=console.no_input):
         return None
-    from kbp.ask.arguments import Helps, ask_arguments
+    from kbp.ask.arguments import ask_arguments
     from kbp.ask.terminal import terminal
 
     with terminal() as io:
-        return ask_arguments(arguments, given, io, Helps(offers))
+        return ask_arguments(arguments, given, io, offers)

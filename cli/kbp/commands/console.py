@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from kbp import __version__, settings
-from kbp.display import safe, said_of
+from kbp.display import safe, safe_line, said_of
 from kbp.output.style import styled
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DONE, TO_REPORT, WRONG_REQUEST, SERVER_FAILED = 0, 1, 2, 3
 Item = TypeVar("Item")
-_MAX_TOLD = 20_000
+_MAX_TOLD, _MAX_WARNINGS = 20_000, 20
 _MANY = 200
 """From how many items on a person wants to see how far they are."""
 _OPEN_ALREADY = re.compile(r"/dev/(?:stdin|stdout|stderr|fd/\d+)|/proc/(?:self|\d+)/fd/\d+")
@@ -226,6 +226,13 @@ class Console:
     def warn(self, text: str) -> None:
         """Warn on stderr."""
         self._tell(text, self._mark("warning"))
+
+    def warn_of(self, texts: Sequence[str]) -> None:
+        """Warn of each, of very many of the first."""
+        for text in texts[:_MAX_WARNINGS]:
+            self.warn(safe_line(text))
+        if len(texts) > _MAX_WARNINGS:
+            self.warn(f"and {len(texts) - _MAX_WARNINGS} more like these")
 
     def fail(self, faults: Iterable[str], help: Iterable[str] = ()) -> None:
         """Print errors on stderr, and below them what helps."""

@@ -13,8 +13,6 @@ from kbp.display import safe_line
 from kbp.live.source import Endless, LiveSource
 from kbp.live.source import Listing as Found
 
-_MAX_WARNINGS = 20
-
 
 @dataclass(frozen=True)
 class Listing:
@@ -54,10 +52,7 @@ class Listing:
                     raise
                 found, code = broken.listing, SERVER_FAILED
                 console.fail([safe_line(str(broken))], map(safe_line, broken.help))
-            for warning in found.warnings[:_MAX_WARNINGS]:
-                console.warn(safe_line(warning))
-            if len(found.warnings) > _MAX_WARNINGS:
-                console.warn(f"and {len(found.warnings) - _MAX_WARNINGS} more like these")
+            console.warn_of(found.warnings)
             show(found)
         return code
 

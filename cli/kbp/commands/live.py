@@ -3,7 +3,6 @@
 import contextlib
 import difflib
 import re
-import shlex
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -22,6 +21,8 @@ from kbp.commands.outcome import telling
 from kbp.display import safe_line
 from kbp.files import Roots, shown
 from kbp.live.base import REVISIONS
+from kbp.live.process import split
+from kbp.live.server import VARIABLE, can_be_header, without_secrets
 from kbp.live.session import AUTO, LEGACY_ERA, TIMEOUT
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ _CONSENT = "consent"
 _HEADER = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(?P<value>.*)", re.DOTALL)
 _MAX_TOLD = 500
 _MAX_TIMEOUT = 1_000_000
-_SHELL_SIGNS = ("|", "||", "&", "&&", ";", ">", ">>", "<")
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,6 @@ class Live:
 
     def spelt(self) -> list[str]:
         """The options as they would be typed again, the values of headers left out where they are secrets."""
-        from kbp.live.server import without_secrets
-
         server = without_secrets(self.server) if self.server else self.server
         headers = [_without_value(text) for text in self.header or []] or None
         return spelt(replace(self, server=server, header=headers))
@@ -152,7 +150,7 @@ class Live:
         from kbp.live import connection
 
         if self.server_cmd is not None:
-            return connection.of_command(tuple(shlex.split(self.server_cmd)))
+            return connection.of_command(tuple(split(self.server_cmd)))
         name = self.server or ""
         if name.lower().startswith(("http://", "https://")):
             if not _is_address(name):
@@ -245,13 +243,11 @@ def _is_address(url: str) -> bool:
 
 
 def _unknown(name: str, found: "Catalogue") -> Stop:
-    from kbp.live.server import without_secrets
-
     near = difflib.get_close_matches(name, [server.name for server in found.servers], n=1)
     help = [f"  did you mean '{safe_line(near[0])}'?"] if near else []
     if re.search(r"[:./]", name):
         help.append("  an address starts with http:// or https://")
-    help += [f"  {safe_line(server.name)}   {_where(server)}" for server in found.servers[:20]]
+    help += [f"  {safe_line(server.name)}   {where(server)}" for server in found.servers[:20]]
     help += [f"  {safe_line(fault)}" for fault in found.faults]
     if not found.servers:
         help.append(
@@ -260,19 +256,17 @@ def _unknown(name: str, found: "Catalogue") -> Stop:
     return Stop(f"no server is called '{safe_line(without_secrets(name))}'", help=help)
 
 
-def _where(server: "Server") -> str:
+def where(server: "Server") -> str:
+    """The file that names a server, for a person to see."""
     return safe_line(shown(server.origin)) if server.origin else ""
 
 
 def _command_faults(command: str) -> list[str]:
     try:
-        words = shlex.split(command)
+        split(command)
     except ValueError as error:
         return [f"--server-cmd: {str(error).lower()}"]
-    if not words:
-        return ["--server-cmd is empty"]
-    signs = [word for word in words if word in _SHELL_SIGNS]
-    return [f"--server-cmd: no shell reads it, and '{signs[0]}' is one's: write sh -c '…'"] if signs else []
+    return []
 
 
 def _headers(given: list[str]) -> tuple[Mapping[str, str], list[str]]:
@@ -292,7 +286,7 @@ def _headers(given: list[str]) -> tuple[Mapping[str, str], list[str]]:
             continue
         if not value:
             faults.append(f"--header {name}: its value is empty")
-        if not value.isprintable() or not value.isascii():
+        if not can_be_header(value):
             faults.append(f"--header {name}: its value has characters that no header can have")
         headers[name] = value
     return headers, faults
@@ -308,11 +302,13 @@ def _header_value(text: str) -> str:
         return Path(text[1:]).expanduser().read_text(encoding="utf-8")
     if text.startswith("env:"):
         return _variable(text[4:])
-    return re.sub(r"\$\{(?:env:)?(\w+)\}", lambda match: _variable(match[1]), text)
+    return re.sub(
+        VARIABLE, lambda match: _variable(match["name"], match["default"]) if match["name"] else match[0], text
+    )
 
 
-def _variable(name: str) -> str:
-    found = settings.environment().get(name)
+def _variable(name: str, default: str | None = None) -> str:
+    found = settings.environment().get(name, default)
     if found is None:
         raise Missing(name)
     return found
@@ -357,7 +353,7 @@ def _ask_consent(server: "Server", *, is_there: bool) -> None:
 def _consent_lines(server: "Server", *, whole: bool) -> Iterator[str]:
     """What a person has to know of a server before they agree to it. `whole` has the values of its environment too."""
     yield server.address
-    yield f"as {_where(server)} says"
+    yield f"as {where(server)} says"
     if server.cwd:
         yield f"in the folder {server.cwd}"
     given = [f"{name}={value}" if "$" in value else name for name, value in server.headers.items()]

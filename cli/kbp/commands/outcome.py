@@ -13,7 +13,7 @@ from kbp.live.questions import Unanswered
 from kbp.live.source import messages_of
 from kbp.output.messages import FORMATS, Rendered
 
-_MAX_TOLD, _MAX_WARNINGS = 500, 20
+_MAX_TOLD = 500
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,7 @@ def printed(console: Console, name: str, answer: Answer, format: str, save_media
         Stop: it has no messages, or its media cannot be saved.
     """
     messages, odd = messages_of(answer.result)
-    for fault in odd[:_MAX_WARNINGS]:
-        console.warn(safe_line(fault))
-    if len(odd) > _MAX_WARNINGS:
-        console.warn(f"and {len(odd) - _MAX_WARNINGS} more like these")
+    console.warn_of(odd)
     if not messages:
         if not isinstance(answer.result.get("messages"), list):
             raise Stop("the server answered with no messages", code=SERVER_FAILED, help=["  --result shows what came"])

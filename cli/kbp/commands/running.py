@@ -39,8 +39,6 @@ def guarded(console: Console, action: Callable[[], int], *, debug: bool = False)
         return 0
     except Left as left:
         return left.code
-    except KeyboardInterrupt:
-        return LEFT
     except Exception as error:  # the one place where a bug is caught
         if debug:
             raise

@@ -3,15 +3,14 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from kbp.commands.console import DONE, Console, Stop
-from kbp.commands.live import Live, known
+from kbp.commands.live import Live, known, where
 from kbp.commands.options import bad_choice
 from kbp.display import safe_line
-from kbp.files import shown
 from kbp.live.base import LEGACY
 from kbp.live.servers import described
 from kbp.output.jsontext import dump
@@ -30,22 +29,18 @@ def _list(console: Console, live: Live, format: str) -> int:
     for server in found.shadowed:
         stronger = found.find(server.name)
         if stronger is not None:
-            console.hint(f"{safe_line(server.name)} of {_file(server.origin)} is shadowed by {_file(stronger.origin)}")
+            console.hint(f"{safe_line(server.name)} of {where(server)} is shadowed by {where(stronger)}")
     if format == "json":
         console.print(dump({"servers": [described(server) for server in found.servers]}))
     elif found.servers:
         rows = [
-            (each.name, "stdio" if each.command else "sse" if each.is_sse else "http", each.address, _file(each.origin))
+            (each.name, "stdio" if each.command else "sse" if each.is_sse else "http", each.address, where(each))
             for each in found.servers
         ]
         console.print(columns(("NAME", "TYPE", "STARTS OR REACHES", "FILE"), rows, console.cells))
     else:
         console.hint("no server is configured")
     return DONE
-
-
-def _file(path: Any) -> str:
-    return shown(path) if path else ""
 
 
 def _info(console: Console, live: Live, format: str) -> int:

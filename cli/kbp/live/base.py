@@ -18,8 +18,6 @@ MAX_MESSAGE = 256 * 1024 * 1024
 
 INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_REVISION = -32602, -32601, -32022
 CANCELLED = "notifications/cancelled"
-HTTP_STATUS = 0
-"""The code of an error that no server sent: an HTTP status stands for its answer."""
 
 
 class LiveError(Exception):
@@ -55,17 +53,16 @@ class BadAnswer(LiveError):
 
 
 class Refusal(LiveError):
-    """It answered with an error: the JSON-RPC `code`, its message, and `data`."""
+    """It answered with an error: the JSON-RPC `code`, its message, and `data`.
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
+    Of one that `is_local`, no server said so: an HTTP status stands for its answer.
+    """
+
+    def __init__(self, code: int, message: str, data: Any = None, *, is_local: bool = False) -> None:
         super().__init__(_without_prefix(message, code))
         self.code = code
         self.data = data
-
-    @property
-    def is_local(self) -> bool:
-        """Whether no server said so: an HTTP status stands for its answer."""
-        return self.code == HTTP_STATUS and str(self).startswith("HTTP ")
+        self.is_local = is_local
 
 
 def _without_prefix(message: str, code: int) -> str:

@@ -63,7 +63,7 @@ def connected(
         session = Session(
             channel,
             revision=manner.revision,
-            was_silent=lambda: memory.recall(_ERAS, server.key) is not None,
+            is_known_silent=lambda: memory.recall(_ERAS, server.key) is not None,
             timeout=manner.timeout,
             handler=manner.handler,
             takes_urls=manner.takes_urls,
@@ -88,9 +88,9 @@ def connected(
 def _channel(server: Server, manner: Manner) -> Channel:
     """A channel to a server."""
     if server.url is None:
-        from kbp.live.stdio import Stdio
+        from kbp.live.stdio import started
 
-        return Stdio(server.command, server.env, Path(server.cwd) if server.cwd else None)
+        return started(server.command, server.env, Path(server.cwd) if server.cwd else None)
     from kbp.live.http import Http
 
     named = {name.lower() for name in manner.headers}

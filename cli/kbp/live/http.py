@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import TYPE_CHECKING, Any
 
-from kbp.live.base import CANCELLED, HTTP_STATUS, MODERN, Login, Received, TimedOut, Unauthorized, Unreachable
+from kbp.live.base import CANCELLED, MODERN, Login, Received, TimedOut, Unauthorized, Unreachable
 from kbp.live.server import without_secrets
 from kbp.live.tap import Tap
 
@@ -254,9 +254,8 @@ class Http:
             raise Unreachable(f"the server at {self.shown} gave no answer: {said}")
         if status[0] in (401, 403) or status[0] >= 500 or self.revision is not None:
             raise _bad_status(self.shown, status, self._is_authorized)
-        return Received(
-            {"id": received.message.get("id"), "error": {"code": HTTP_STATUS, "message": f"HTTP {status[0]}"}}
-        )
+        error = {"code": 0, "message": f"HTTP {status[0]}"}
+        return Received({"id": received.message.get("id"), "error": error}, is_local=True)
 
     def _next(self, seconds: float | None) -> Received | BaseException | None:
         """What comes next. The time of a login does not count."""

@@ -8,6 +8,26 @@ INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 """What of the environment a server is given. All else must be listed where it is configured."""
 
 
+_SHELL_SIGNS = ("|", "||", "&", "&&", ";", ">", ">>", "<")
+
+
+def split(command: str) -> list[str]:
+    """The words of a command line, which no shell reads.
+
+    Raises:
+        ValueError: it has none, closes no quotation, or means a shell.
+    """
+    import shlex
+
+    words = shlex.split(command)
+    if not words:
+        raise ValueError("it is empty")
+    sign = next((word for word in words if word in _SHELL_SIGNS), None)
+    if sign is not None:
+        raise ValueError(f"no shell reads it, and '{sign}' is one's: write sh -c '…'")
+    return words
+
+
 def start(
     command: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None
 ) -> "subprocess.Popen[bytes]":

@@ -90,6 +90,11 @@ def without_secrets(url: str) -> str:
     return re.sub(r"\?.*", "?…", bare, count=1, flags=re.DOTALL)
 
 
+def can_be_header(value: str) -> bool:
+    """Whether a header of HTTP can have a value."""
+    return value.isprintable() and value.isascii()
+
+
 # ${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder}, ${input:id}: Claude Code 2.1 and VS Code 1.139
 VARIABLE = (
     r"\$\{(?:(?P<folder>workspaceFolder|userHome)|input:(?P<input>[^}]+)"

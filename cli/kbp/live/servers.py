@@ -12,7 +12,7 @@ from kbp import configuration, settings
 from kbp.configuration import Configuration
 from kbp.display import said_of
 from kbp.live.base import Json
-from kbp.live.server import VARIABLE, Input, Server
+from kbp.live.server import VARIABLE, Input, Server, can_be_header
 
 OWN_FILE = "config.toml"
 _MAX_FILE = 32 * 1024 * 1024
@@ -64,7 +64,8 @@ def catalogue(project: Configuration, root: Path) -> Catalogue:
         found += _servers(project.value("servers"), project.path, project.folder, faults, is_trusted=False)
     own = settings.own_folder() / OWN_FILE
     in_project = [root / name for name in (".mcp.json", ".vscode/mcp.json", "mcp.json")]
-    for path, is_trusted in [*((path, False) for path in in_project), (own, True), *_of_the_user()]:
+    for path in (*in_project, own, *settings.server_files()):
+        is_trusted = path not in in_project
         if not path.is_file():
             continue
         files.append(path)
@@ -81,10 +82,6 @@ def catalogue(project: Configuration, root: Path) -> Catalogue:
         strongest.setdefault(server.name, server)
     shadowed = tuple(server for server in found if strongest[server.name] is not server)
     return Catalogue(tuple(strongest.values()), tuple(files), tuple(faults), shadowed)
-
-
-def _of_the_user() -> list[tuple[Path, bool]]:
-    return [(path, True) for path in settings.server_files()]
 
 
 def _of_file(path: Path, root: Path, faults: list[str], *, is_trusted: bool) -> list[Server]:
@@ -255,7 +252,7 @@ def resolved(server: Server, ask: Callable[[Input], str] | None = None) -> Serve
 
     def header(name: str, text: str) -> str:
         value = filled(text).strip()
-        if not value.isprintable() or not value.isascii():
+        if not can_be_header(value):
             faults.append(f"{where}: its header {name} has characters that no header can have")
         return value
 

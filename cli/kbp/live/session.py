@@ -8,7 +8,6 @@ from typing import Any
 from kbp import __version__
 from kbp.live.base import (
     CANCELLED,
-    HTTP_STATUS,
     INVALID_PARAMS,
     LEGACY,
     METHOD_NOT_FOUND,
@@ -31,10 +30,11 @@ AUTO, LEGACY_ERA = "auto", "legacy"
 TIMEOUT = 30.0
 MAX_ROUNDS = 10
 """How many times a server may ask back while it makes one prompt."""
-_AT_ONCE = 0.15
 PROBE = 5.0
 """How many seconds a server may take for `server/discover` before it is taken for one that does not know it."""
-_LEGACY_ANSWERS = (METHOD_NOT_FOUND, -32600, INVALID_PARAMS, UNSUPPORTED_REVISION, HTTP_STATUS)
+_AT_ONCE = 0.15
+"""How many of them pass before it is looked up whether the server is known not to answer."""
+_LEGACY_ANSWERS = (METHOD_NOT_FOUND, -32600, INVALID_PARAMS, UNSUPPORTED_REVISION)
 """How a server that shakes hands refuses `server/discover`."""
 _MODERN_REFUSALS = (-32020, -32021)
 """What only a server of the modern revision refuses with."""
@@ -51,7 +51,7 @@ class Session:
     Args:
         channel: what carries the messages.
         revision: `auto`, `legacy` for any that shakes hands, or one revision.
-        was_silent: says whether the server is known not to answer `server/discover`, which is not waited for then.
+        is_known_silent: says whether the server is known not to answer `server/discover`: it is not waited for then.
         timeout: how many seconds an answer may take; what a person thinks is not counted. None: any time.
         handler: who answers questions; without one the server is told that nobody does.
         takes_urls: whether the handler can send a person to an address.
@@ -66,7 +66,7 @@ class Session:
         channel: Channel,
         *,
         revision: str = AUTO,
-        was_silent: Callable[[], bool] = lambda: False,
+        is_known_silent: Callable[[], bool] = lambda: False,
         timeout: float | None = TIMEOUT,
         handler: Handler | None = None,
         takes_urls: bool = True,
@@ -79,7 +79,7 @@ class Session:
         self.was_silent = False
         self.peer = Peer(MODERN)
         self._revision = revision
-        self._was_silent = was_silent
+        self._is_known_silent = is_known_silent
         self._notified = notified
         self._max_rounds = self._questions_left = MAX_ROUNDS
         self.has_declared = False
@@ -103,29 +103,29 @@ class Session:
     def _discover(self) -> Peer:
         number = self._send("server/discover", self._modern({}))
         is_pinned = self._revision == MODERN
-        patience = self.timeout if is_pinned else PROBE if self.timeout is None else min(PROBE, self.timeout)
         try:
-            try:
-                answer = self._wait("server/discover", number, patience if is_pinned else _AT_ONCE)
-            except TimedOut:
-                if is_pinned:
-                    raise
-                if self._was_silent():
-                    return self._initialize(probe=number)
-                answer = self._wait("server/discover", number, patience)
-        except TimedOut:
-            if is_pinned:
-                raise
-            self.was_silent = True
-            return self._initialize(probe=number)
+            answer = self._wait("server/discover", number, self.timeout) if is_pinned else self._probed(number)
         except Refusal as refusal:
             if refusal.code == UNSUPPORTED_REVISION and not set(supported(refusal)) & set(LEGACY):
                 raise mismatch(supported(refusal)) from None
             is_legacy = refusal.code in _LEGACY_ANSWERS if is_pinned else refusal.code not in _MODERN_REFUSALS
-            if not is_legacy:
+            if not is_legacy and not refusal.is_local:
                 raise Unreachable(f"the server refused to start: {refusal} ({refusal.code})") from None
             return self._initialize()
-        return self._modern_peer(answer)
+        return self._initialize(probe=number) if answer is None else self._modern_peer(answer)
+
+    def _probed(self, number: int) -> Answer | None:
+        """The answer to the request that finds out the revision; None when the server lets it unanswered."""
+        try:
+            return self._wait("server/discover", number, _AT_ONCE)
+        except TimedOut:
+            if self._is_known_silent():
+                return None
+        try:
+            return self._wait("server/discover", number, PROBE if self.timeout is None else min(PROBE, self.timeout))
+        except TimedOut:
+            self.was_silent = True
+            return None
 
     def _modern_peer(self, answer: Answer) -> Peer:
         result = answer.result
@@ -210,13 +210,8 @@ class Session:
             return self._wait(method, number, self.timeout if seconds is None else seconds)
         except (TimedOut, KeyboardInterrupt) as stopped:
             reason = "it took too long" if isinstance(stopped, TimedOut) else "nobody waits any more"
-            self.channel.send(
-                {
-                    "jsonrpc": "2.0",
-                    "method": CANCELLED,
-                    "params": {"requestId": number, "reason": reason},
-                }
-            )
+            params = {"requestId": number, "reason": reason}
+            self.channel.send({"jsonrpc": "2.0", "method": CANCELLED, "params": params})
             raise
 
     def _send(self, method: str, params: Json) -> int:
@@ -360,7 +355,7 @@ def _answer(received: Received, method: str) -> Answer:
         content = error if isinstance(error, dict) else {}
         code = content.get("code")
         said = str(content.get("message") or "it gives no reason")
-        raise Refusal(code if isinstance(code, int) else 0, said, content.get("data"))
+        raise Refusal(code if isinstance(code, int) else 0, said, content.get("data"), is_local=received.is_local)
     result = message.get("result")
     if not isinstance(result, dict):
         raise BadAnswer(f"the server answered {method} with no result")

@@ -13,7 +13,7 @@ from kbp.live.base import (
     LiveError,
     NoPrompts,
     Refusal,
-    Unreachable,
+    TimedOut,
     elements_of,
 )
 from kbp.live.session import MAX_ROUNDS, Session
@@ -201,14 +201,9 @@ class LiveSource:
         context: Mapping[str, str] | None = None,
         seconds: float = _COMPLETION_SECONDS,
     ) -> list[str]:
-        """The values that the server offers for an argument; none where it offers none, fails or takes too long.
+        """The values that the server offers for what is typed of an argument, `context` being the values of the others.
 
-        Args:
-            name: the prompt.
-            argument: the argument that is typed.
-            value: what is typed of it.
-            context: the values of the other arguments.
-            seconds: how long it may take.
+        There are none where it offers none, refuses, or takes longer than these seconds.
 
         Raises:
             Unreachable: the server is gone.
@@ -221,9 +216,7 @@ class LiveSource:
             params["context"] = {"arguments": dict(context)}
         try:
             answer = self.session.request("completion/complete", params, seconds=seconds)
-        except Unreachable:
-            raise
-        except LiveError:
+        except (Refusal, TimedOut, BadAnswer):
             return []
         completion = answer.result.get("completion")
         values = completion.get("values") if isinstance(completion, dict) else None
@@ -280,9 +273,6 @@ def messages_of(result: Json) -> tuple[list[Message], list[str]]:
             if not isinstance(block, dict) or not isinstance(block.get("type"), str):
                 odd.append(f"message {at} has content without a type")
             extra = {key: value for key, value in content.items() if key not in ("role", "content")}
-            messages.append(
-                Message(
-                    role if isinstance(role, str) else "", block if isinstance(block, dict) else {"value": block}, extra
-                )
-            )
+            whole = block if isinstance(block, dict) else {"value": block}
+            messages.append(Message(role if isinstance(role, str) else "", whole, extra))
     return messages, odd

@@ -26,27 +26,9 @@ _MAX_LOG = 16 * 1024 * 1024
 
 
 class Stdio:
-    """A channel to a program that it starts. `strays` counts the lines that were no messages, `stray` is the first.
+    """A channel to a program that runs. `strays` counts the lines that were no messages, `stray` is the first."""
 
-    Raises:
-        Unreachable: the program cannot be started.
-    """
-
-    def __init__(self, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None) -> None:
-        try:
-            process = start(command, env, str(cwd) if cwd else None)
-        except (OSError, ValueError) as error:
-            raise Unreachable(_unstartable(command[0], cwd, error)) from None
-        self._take(process)
-
-    @classmethod
-    def around(cls, process: "subprocess.Popen[bytes]") -> "Stdio":
-        """The channel to a program that runs already."""
-        made = cls.__new__(cls)
-        made._take(process)
-        return made
-
-    def _take(self, process: "subprocess.Popen[bytes]") -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self.revision: str | None = None
         self.strays = 0
         self.stray = ""
@@ -211,12 +193,9 @@ class Stdio:
         try:
             with contextlib.suppress(queue.Full):
                 self._outgoing.put_nowait(None)
-            for number in (None, signal.SIGTERM):
-                if number is not None:
-                    self._signal(number)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(_PATIENCE)
-                    break
+            if not self._ends():
+                self._signal(signal.SIGTERM)
+                self._ends()
         finally:  # whatever stops the waiting, nothing is left behind
             if process.poll() is None:
                 self._signal(signal.SIGKILL)
@@ -226,6 +205,12 @@ class Stdio:
                 time.sleep(_GRACE)
                 self._signal(signal.SIGKILL)
 
+    def _ends(self) -> bool:
+        """Whether the program ends before long."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_PATIENCE)
+        return self._process.poll() is not None
+
     def _signal(self, number: int) -> bool:
         """Send a signal to the program and what it started, and say whether there is any of that."""
         try:
@@ -233,6 +218,18 @@ class Stdio:
         except OSError:
             return False
         return True
+
+
+def started(command: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Stdio:
+    """The channel to a program that is started for it.
+
+    Raises:
+        Unreachable: it cannot be started.
+    """
+    try:
+        return Stdio(start(command, env, str(cwd) if cwd else None))
+    except (OSError, ValueError) as error:
+        raise Unreachable(_unstartable(command[0], cwd, error)) from None
 
 
 def _unstartable(program: str, cwd: Path | None, error: Exception) -> str:
