@@ -58,8 +58,8 @@ class Terminal:
         self._tmux("set-option", "-g", "status", "off")
 
     def screen(self) -> str:
-        """What is on the screen."""
-        return self._tmux("capture-pane", "-p")
+        """What is on the screen, lines that are broken by its edge as the lines that they are."""
+        return self._tmux("capture-pane", "-p", "-J")
 
     def wait(self, text: str, seconds: float = 20.0) -> str:
         """The screen once a text is on it."""

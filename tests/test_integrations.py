@@ -4,6 +4,7 @@ import json
 import os
 import pwd
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -125,7 +126,9 @@ def test_the_action_lints_what_it_is_told(tmp_path: Path) -> None:
     assert upload["with"]["sarif_file"] == "${{ inputs.sarif }}"
     runner = tmp_path / "runner"
     (runner / "kbp/bin").mkdir(parents=True)
-    (runner / "kbp/bin/kbp").write_text(f'#!/bin/sh\nexec {sys.executable} -m kbp "$@"\n', encoding="utf-8")
+    (runner / "kbp/bin/kbp").write_text(
+        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m kbp "$@"\n', encoding="utf-8"
+    )
     (runner / "kbp/bin/kbp").chmod(0o755)
     (tmp_path / "commands").mkdir()
     (tmp_path / "commands/a b.md").write_text(BROKEN_FILE, encoding="utf-8")

@@ -757,7 +757,8 @@ def test_the_answer_is_there_before_the_server_has_ended(tmp_path: Path) -> None
 
 def test_a_program_that_outlives_the_server_is_not_waited_for(tmp_path: Path, kbp: Kbp) -> None:
     server = tmp_path / "server.sh"
-    server.write_text(f"setsid sleep 30 &\nexec {sys.executable} {Path(__file__).parent / 'hard_server.py'}\n")
+    hard = shlex.join([sys.executable, str(Path(__file__).parent / "hard_server.py")])
+    server.write_text(f"setsid sleep 30 &\nexec {hard}\n")
     started = time.monotonic()
     assert kbp("render", "plain", "--server-cmd", f"sh {server}").out == PLAIN
     assert time.monotonic() - started < 10

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import subprocess
 import sys
 import time
@@ -24,7 +25,7 @@ def env(home: Path) -> dict[str, str]:
 
 def shell(script: str, env: dict[str, str], cwd: Path = LIBRARY) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        ["bash", "-c", script.replace("KBP", " ".join(KBP))],
+        ["bash", "-c", script.replace("KBP", shlex.join(KBP))],
         cwd=cwd,
         env=env,
         capture_output=True,
@@ -165,7 +166,7 @@ def test_a_path_that_cannot_be_asked_about_is_no_bug(
     script: str, command: str, env: dict[str, str], tmp_path: Path
 ) -> None:
     done = subprocess.run(
-        ["bash", "-c", f"{script}; {' '.join(KBP)} {command}"],
+        ["bash", "-c", f"{script}; {shlex.join(KBP)} {command}"],
         cwd=tmp_path, env=env, capture_output=True, timeout=60, check=False, preexec_fn=without_override,
     )  # fmt: skip
     subprocess.run(["chmod", "-R", "u+rwX", str(tmp_path), env["HOME"]], check=True)
