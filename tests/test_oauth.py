@@ -175,10 +175,10 @@ def test_a_login_that_is_denied_is_told(provider: Provider) -> None:
 
 def test_the_time_of_a_login_does_not_count(provider: Provider) -> None:
     def slow(address: str) -> None:
-        time.sleep(1.5)
+        time.sleep(3.2)
         browse(address)
 
-    with connected(of_url(f"{provider.url}/mcp"), Manner(visit=slow, timeout=1.0)) as source:
+    with connected(of_url(f"{provider.url}/mcp"), Manner(visit=slow, timeout=3.0)) as source:
         assert source.list_page().prompts
 
 
