@@ -15,6 +15,7 @@ from typing import Self
 import pytest
 
 KBP = [sys.executable, "-m", "kbp"]
+_PATIENCE = float(os.environ.get("KBP_TEST_PATIENCE", "20"))
 _FORBIDDEN = ("CI", "KBP_NO_INPUT", "NO_COLOR", "TMUX")
 
 
@@ -55,13 +56,17 @@ class Terminal:
     def start(self, command: str) -> None:
         """Start a command of the shell."""
         self._tmux("new-session", "-d", *self._size, command)
-        self._tmux("set-option", "-g", "status", "off")
+        self._tmux("set-option", "-g", "status", "off", ";", "set-option", "-s", "set-clipboard", "on")
 
-    def screen(self) -> str:
+    def screen(self, *, color: bool = False) -> str:
         """What is on the screen, lines that are broken by its edge as the lines that they are."""
-        return self._tmux("capture-pane", "-p", "-J")
+        return self._tmux("capture-pane", "-p", "-J", *(["-e"] if color else []))
 
-    def wait(self, text: str, seconds: float = 20.0) -> str:
+    def clipboard(self) -> str:
+        """What a program put in the clipboard through the terminal."""
+        return self._tmux("show-buffer")
+
+    def wait(self, text: str, seconds: float = _PATIENCE) -> str:
         """The screen once a text is on it."""
         end = time.monotonic() + seconds
         while text not in (screen := self.screen()):
@@ -82,7 +87,7 @@ class Terminal:
         self._tmux("set-buffer", text)
         self._tmux("paste-buffer", "-p")
 
-    def done(self, seconds: float = 20.0) -> int:
+    def done(self, seconds: float = _PATIENCE) -> int:
         """The exit code, once the command has ended."""
         end = time.monotonic() + seconds
         while not self._code.exists() or not self._code.read_text().strip():

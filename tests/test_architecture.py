@@ -19,6 +19,7 @@ ROOMS = [
     "markdown",
     "settings",
     "memory",
+    "history",
     "display",
     "frontmatter",
     "faults",

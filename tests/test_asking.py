@@ -33,7 +33,7 @@ def two(tmp_path: Path, home: Path) -> Iterator[tuple[Terminal, Path]]:
 
 AGAIN = "<ab> <z> <1h>\n"
 CONVERSATIONS: list[tuple[str, Dialogue, str]] = [
-    ("", [("app The workload (required):", ["=a", "Enter"]), ("zone (required):", ["=z", "Enter"])], "<a> <z> <1h>\n"),
+    ("", [("app (required) The workload:", ["=a", "Enter"]), ("zone (required):", ["=z", "Enter"])], "<a> <z> <1h>\n"),
     ("-a zone=z", [("app", ["=a b", "Enter"])], "<a b> <z> <1h>\n"),
     ("-a zone=z", [("app", ["Enter"]), ("app is required", ["=a", "Enter"])], "<a> <z> <1h>\n"),
     ("-a zone=z -a since=2h", [("app", ["=one", "M-Enter", "=two", "Enter"])], "<one\ntwo> <z> <2h>\n"),
@@ -106,7 +106,7 @@ def test_a_server_offers_values_while_a_person_types(two: tuple[Terminal, Path])
     terminal, out = two
     hard = Hard(("--server-cmd", shlex.join(stdio_command(out.parent / "log"))), out.parent / "log")
     terminal.run("render", "need", *hard.options, shell="> out")
-    terminal.answer([("app The workload (required)", ["=al"]), ("alpha", ["Tab", "Enter", "Enter"])])
+    terminal.answer([("app (required) The workload", ["=al"]), ("alpha", ["Tab", "Enter", "Enter"])])
     assert terminal.done() == 0
     assert out.read_text() == "Look at alpha since 1h.\n"
     assert hard.sent("completion/complete")[-1]["params"]["argument"] == {"name": "app", "value": "al"}

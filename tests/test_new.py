@@ -65,7 +65,7 @@ def test_nothing_but_a_name_is_needed(kbp: Kbp, tree: Tree) -> None:
         ),
         (("x", "--argument", "=1"), "--argument '=1': write NAME, NAME=DEFAULT or NAME!"),
         (("é", "--dialect", "skill"), "'é' leaves no name for a skill"),
-        (("x", "--edit"), "--edit: neither VISUAL nor EDITOR names an editor"),
+        (("x", "--edit"), "--edit: there is no editor: VISUAL or EDITOR names one"),
     ],
 )
 def test_wrong_requests(
@@ -73,6 +73,7 @@ def test_wrong_requests(
 ) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.delenv("EDITOR", raising=False)
+    monkeypatch.setenv("PATH", "")
     top = tree({"kbp.toml": ""})
     done = kbp("new", *arguments, cwd=top)
     assert done.code == 2

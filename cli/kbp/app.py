@@ -18,6 +18,7 @@ HELP = """Lint, convert and render prompt files: kb ({{ name }}), Claude Code ($
 \b
   kbp lint                          what is wrong with the prompts of this project
   kbp convert commands/ --to copilot
+  kbp pick                          pick a prompt, answer its arguments
   kbp list                          which prompts there are
   kbp render debug -a app=loki      one of them, filled in
   kbp list --server docs            the prompts of a live MCP server
@@ -27,13 +28,16 @@ COMMANDS = {
     "lint": "lint",
     "convert": "convert",
     "render": "render",
+    "pick": "pick",
     "list": "list_prompts",
     "show": "show",
     "diff": "diff",
     "new": "new",
+    "edit": "edit",
     "server": "server",
     "rules": "rules",
     "config": "config",
+    "history": "history",
 }
 """The subcommands in the order of the help, each with its function in the module of its name."""
 

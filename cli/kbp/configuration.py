@@ -10,11 +10,12 @@ from functools import cached_property
 from pathlib import Path, PurePath
 from typing import Any
 
+from kbp import settings
 from kbp.display import said_of
 from kbp.patterns import Patterns, compiled
 
 FILES = ("kbp.toml", ".kbp.toml")
-PYPROJECT = "pyproject.toml"
+PYPROJECT, OWN_FILE = "pyproject.toml", "config.toml"
 _MAX_FILE = 1024 * 1024
 _MAX_SIZE = 2**40
 _TABLE = ("tool", "kbp")
@@ -146,6 +147,8 @@ SETTINGS = (
     Setting("convert.keep", BOOLEAN, False, "A comment in each generated file keeps what its dialect cannot say."),
     Setting("convert.inline-defaults", BOOLEAN, False, "Defaults are written for a person to read."),
     Setting("servers", SERVERS, {}, "MCP servers by name: a `url`, or a `command` to start.", is_personal=True),
+    Setting("history", BOOLEAN, True, "What is answered for a prompt is remembered, for you alone.", is_personal=True),
+    Setting("picker.preview", BOOLEAN, True, "The picker shows the prompt that stands out.", is_personal=True),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
@@ -214,6 +217,16 @@ def find(folder: Path) -> Path | None:
         if has_table(each / PYPROJECT):
             return each / PYPROJECT
     return None
+
+
+def load_own() -> Configuration:
+    """The settings in the user's own file, which hold in all projects.
+
+    Raises:
+        Wrong: they cannot be used.
+    """
+    path = settings.own_folder() / OWN_FILE
+    return load(path, personal=True) if path.is_file() else Configuration()
 
 
 def has_table(path: Path) -> bool:

@@ -27,6 +27,21 @@ def safe_line(text: str) -> str:
     return _UNSAFE_OR_BREAK.sub(_escaped, text)
 
 
+def quoted(text: str) -> str:
+    r"""The text as one word of a shell, safe on a terminal: what could steer it is spelt as in `$'\x1b'`."""
+    import shlex
+
+    if not UNSAFE.search(text):
+        return shlex.quote(text)
+    spelt = UNSAFE.sub(_in_shell, text.replace("\\", "\\\\").replace("'", "\\'"))
+    return f"$'{spelt}'"
+
+
+def _in_shell(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
 def width(text: str) -> int:
     """How many terminal cells the text takes on one line."""
     if text.isascii():
@@ -44,6 +59,24 @@ def fit(text: str, cells: int) -> str:
     while kept and width(kept) > cells - 1:
         kept = kept[:-1]
     return kept + "…" if cells > 0 else ""
+
+
+def wrapped(text: str, cells: int) -> str:
+    """The text with its lines broken at blanks where they are longer than `cells` cells; a longer word stays whole."""
+    return "\n".join(_wrapped(line, cells) for line in text.split("\n"))
+
+
+def _wrapped(line: str, cells: int) -> str:
+    lines, room = [""], cells
+    for word in re.findall(r" *[^ ]+| +$", line) if width(line) > cells else [line]:
+        taken = width(word)
+        if taken > room and lines[-1]:
+            word = word.lstrip(" ")
+            lines.append("")
+            room, taken = cells, width(word)
+        lines[-1] += word
+        room -= taken
+    return "\n".join(lines)
 
 
 def pad(text: str, cells: int) -> str:

@@ -52,5 +52,46 @@ def forget(kind: str, key: str) -> None:
         _path(kind, key).unlink()
 
 
+def recall_all(kind: str) -> list[Any]:
+    """All that is remembered of a kind, in no order."""
+    return [content for path in _all(kind) if (content := recall(kind, path.stem)) is not None]
+
+
+def keep_newest(kind: str, count: int) -> None:
+    """Forget all of a kind but the newest ones."""
+    if len(paths := _all(kind)) <= count:
+        return
+    for path in sorted(paths, key=_written)[:-count]:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def forget_all(kind: str) -> int:
+    """Forget all of a kind, and give how much that was.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    count = len(_all(kind))
+    with contextlib.suppress(FileNotFoundError):
+        for path in (settings.state_folder() / kind).iterdir():  # what was left half-written too
+            path.unlink(missing_ok=True)
+    return count
+
+
+def _all(kind: str) -> list[Path]:
+    try:
+        return list((settings.state_folder() / kind).glob("*.json"))
+    except OSError:
+        return []
+
+
+def _written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # gone by now
+        return 0.0
+
+
 def _path(kind: str, key: str) -> Path:
     return settings.state_folder() / kind / f"{key}.json"

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+_EDITORS = ("sensible-editor", "nano", "vi")
+
 
 def extra_paths() -> list[str]:
     """The paths of `KBP_PATH`, separated as in `PATH`."""
@@ -105,8 +107,9 @@ def is_github() -> bool:
 
 
 def editor() -> list[str]:
-    """The command that edits a file: `VISUAL`, else `EDITOR`. Empty: none."""
+    """The command that edits a file: `VISUAL`, else `EDITOR`, else one that systems have. Empty: none."""
     import shlex
+    import shutil
 
     for name in ("VISUAL", "EDITOR"):
         try:
@@ -114,7 +117,7 @@ def editor() -> list[str]:
                 return command
         except ValueError:
             continue
-    return []
+    return next(([name] for name in _EDITORS if shutil.which(name)), [])
 
 
 def pager() -> list[str]:

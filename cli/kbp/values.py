@@ -15,7 +15,30 @@ MAX_VALUE, MAX_MAP = 64 * 1024 * 1024, 16 * 1024 * 1024
 """How many bytes a value from a file or stdin may have, and a map of values."""
 _MAX_SUGGESTIONS = 20
 _MAX_TOLD = 10
+_AS_IS = " (-A takes a value as it is)"
 _WORD, _WORDS = "a word", "words"
+
+
+def answer_of(typed: str) -> str:
+    """The value that a person means by what they type: `@path` is a file's text, `@@…` a text that starts with `@`.
+
+    Raises:
+        ValueError: the file cannot be read, or the text is not UTF-8.
+    """
+    is_file = typed.startswith("@") and not typed.startswith("@@")
+    values = Values((Argument("-"),), None, lambda limit: b"")
+    values.assign([f"-={typed if is_file else typed.removeprefix('@')}"], as_is=not is_file)
+    if values.faults:
+        said = values.faults[0].partition(": ")[2].removesuffix(_AS_IS)
+        raise ValueError(f"{said}; a text that starts with @ is typed @@…" if is_file else said)
+    return values.given["-"]
+
+
+def spelt_answer(name: str, typed: str) -> list[str]:
+    """The option that gives what a person typed for an argument."""
+    if typed.startswith("@@"):
+        return ["-A", f"{name}={typed[1:]}"]
+    return ["-A" if typed == STDIN else "-a", f"{name}={typed}"]
 
 
 @dataclass
@@ -225,7 +248,7 @@ class Values:
             with Path(os.path.expanduser(path)).open("rb") as file:  # noqa: PTH111 (`~` alone, no user lookup error)
                 return self._text(file.read(limit + 1), label, limit)
         except FileNotFoundError:
-            hint = " (-A takes a value as it is)" if limit == MAX_VALUE else ""
+            hint = _AS_IS if limit == MAX_VALUE else ""
             hint = " (stdin is - alone)" if path == STDIN else hint
             self.faults.append(f"{label}: there is no file '{path}'{hint}")
         except (OSError, ValueError) as error:

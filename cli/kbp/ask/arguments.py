@@ -2,34 +2,48 @@
 
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kbp.display import safe_line
+from kbp.ask.terminal import edited
+from kbp.display import fit, safe_line
 from kbp.model import Argument
+from kbp.values import answer_of
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent, Completer
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 Offers = Callable[[str, str, Mapping[str, str]], Sequence[str]]
-"""Gives the values that are offered for an argument, for what is typed of it and the other values."""
+"""Gives the values that a server offers for an argument, for what is typed of it and the other values."""
+Earlier = Callable[[str], Sequence[str]]
+"""Gives what was typed for an argument before, the last one first."""
 _PAUSE, _LIMIT = 0.12, 2.0
+_DEFAULT_CELLS = 40
 
 
 class _Back(Exception):
     """The person wants the question before this one."""
 
 
+@dataclass(frozen=True)
+class Help:
+    """What is at hand while a person types: what a server offers, and what was typed before."""
+
+    offers: Offers | None = None
+    earlier: Earlier = lambda name: ()
+
+
 def ask_arguments(
-    arguments: Sequence[Argument], given: Mapping[str, str], io: Mapping[str, Any], offers: Offers | None = None
+    arguments: Sequence[Argument], given: Mapping[str, str], io: Mapping[str, Any], help: Help = Help()
 ) -> dict[str, str]:
-    """The values that a person gives for arguments, in order. An optional one that they leave empty is not given.
+    """What a person types for arguments, in order: empty for one that they leave out.
 
     Args:
         arguments: what is asked for.
         given: the values that are there already.
         io: the keywords of a terminal.
-        offers: gives the values on offer for an argument.
+        help: what is at hand while they type.
 
     Raises:
         KeyboardInterrupt: the person leaves.
@@ -39,47 +53,55 @@ def ask_arguments(
     at = 0
     while at < len(arguments):
         argument = arguments[at]
-        others = {**given, **{name: value for name, value in answers.items() if name != argument.name}}
+        others = {name: answer_of(text) for name, text in answers.items() if text and name != argument.name}
         try:
-            value = _ask(argument, answers.get(argument.name, ""), others, io, offers)
+            answers[argument.name] = _ask(argument, answers.get(argument.name, ""), {**given, **others}, io, help)
         except _Back:
             at = max(at - 1, 0)
             continue
-        answers.pop(argument.name, None)
-        if value:
-            answers[argument.name] = value
         at += 1
-    return answers
+    return {argument.name: answers[argument.name] for argument in arguments}
 
 
-def _ask(
-    argument: Argument, typed: str, others: Mapping[str, str], io: Mapping[str, Any], offers: Offers | None
-) -> str:
+def _ask(argument: Argument, typed: str, others: Mapping[str, str], io: Mapping[str, Any], help: Help) -> str:
     import questionary
-
-    needed = "(required)" if argument.required else f"[{argument.default}]" if argument.default else ""
-    label = " ".join(part for part in (argument.title or argument.name, argument.description, needed) if part)
+    from prompt_toolkit.history import InMemoryHistory
 
     def validate(text: str) -> bool | str:
-        return bool(text.strip()) or not argument.required or f"{argument.title or argument.name} is required"
+        try:
+            value = answer_of(text)
+        except ValueError as error:
+            return safe_line(str(error))
+        return bool(value.strip()) or not argument.required or f"{argument.title or argument.name} is required"
 
+    earlier = help.earlier(argument.name)
     answer = questionary.text(
-        f"{safe_line(label)}:",
+        _label(argument, io),
         default=typed,
         validate=validate,
         validate_while_typing=False,
-        completer=_completer(argument, others, offers),
-        complete_while_typing=offers is not None,
+        completer=_completer(argument, others, help.offers, earlier),
+        complete_while_typing=help.offers is not None,
+        history=InMemoryHistory(list(reversed(earlier))),
         key_bindings=_keys(),
-        enable_open_in_editor=True,
-        tempfile_suffix=".md",
         **io,
     ).unsafe_ask()
     return str(answer)
 
 
+def _label(argument: Argument, io: Mapping[str, Any]) -> str:
+    """The question, as long as it leaves room to type in on this terminal."""
+    needed = f"[{fit(safe_line(argument.default), _DEFAULT_CELLS)}]" if argument.default else ""
+    needed = "(required)" if argument.required else needed
+    parts = (argument.title or argument.name, needed, (argument.description or "").rstrip(" .:"))
+    size = io["output"].get_size()
+    room = max(size.columns * max(size.rows // 2, 1) - 4, 8)
+    return fit(safe_line(" ".join(part for part in parts if part)), room) + ":"
+
+
 def _keys() -> "KeyBindings":
-    """Alt-Enter makes a new line, Shift-Tab and Esc-Esc lead back to the question before."""
+    """Alt-Enter makes a new line, Ctrl-X Ctrl-E opens an editor, Shift-Tab and Esc-Esc lead to the question before."""
+    from prompt_toolkit.application import run_in_terminal
     from prompt_toolkit.key_binding import KeyBindings
 
     keys = KeyBindings()
@@ -87,6 +109,15 @@ def _keys() -> "KeyBindings":
     @keys.add("escape", "enter")
     def new_line(event: "KeyPressEvent") -> None:
         event.current_buffer.insert_text("\n")
+
+    @keys.add("c-x", "c-e")
+    async def edit(event: "KeyPressEvent") -> None:
+        buffer = event.current_buffer
+        text = await run_in_terminal(lambda: edited(buffer.text), in_executor=True)
+        if text is not None:
+            buffer.text = text
+            buffer.cursor_position = len(text)
+            buffer.validate_and_handle()
 
     @keys.add("s-tab")
     @keys.add("escape", "escape")
@@ -96,7 +127,9 @@ def _keys() -> "KeyBindings":
     return keys
 
 
-def _completer(argument: Argument, others: Mapping[str, str], offers: Offers | None) -> "Completer":
+def _completer(
+    argument: Argument, others: Mapping[str, str], offers: Offers | None, earlier: Sequence[str]
+) -> "Completer":
     import asyncio
 
     from prompt_toolkit.application.current import get_app
@@ -104,14 +137,20 @@ def _completer(argument: Argument, others: Mapping[str, str], offers: Offers | N
     from prompt_toolkit.document import Document
 
     paths = PathCompleter(expanduser=True)
+    at_hand = list(dict.fromkeys([*([argument.default] if argument.default else []), *earlier]))
     known: dict[str, Sequence[str]] = {}
 
+    def shown(values: Iterable[str], typed: str) -> Iterable[Completion]:
+        return (Completion(value, start_position=-len(typed), display=safe_line(value)) for value in values)
+
     class Values(Completer):
-        """Paths behind an `@`, else the values on offer, which are asked for after a short pause."""
+        """Paths behind an `@`; else what a server offers, after a pause, or the default and what was typed before."""
 
         def get_completions(self, document: Document, event: "CompleteEvent") -> Iterable[Completion]:
             text = document.text_before_cursor
-            return paths.get_completions(Document(text[1:]), event) if text.startswith("@") else ()
+            if text.startswith("@") and not text.startswith("@@"):
+                return paths.get_completions(Document(text[1:]), event)
+            return shown((value for value in at_hand if value.startswith(text)), text)
 
         async def get_completions_async(
             self, document: Document, event: "CompleteEvent"
@@ -128,7 +167,7 @@ def _completer(argument: Argument, others: Mapping[str, str], offers: Offers | N
                 started = time.monotonic()
                 found = await asyncio.to_thread(offers, argument.name, text, others)
                 known[text] = found if time.monotonic() - started < _LIMIT else ()
-            for value in known[text]:
-                yield Completion(value, start_position=-len(text), display=safe_line(value))
+            for each in shown(known[text] or [value for value in at_hand if value.startswith(text)], text):
+                yield each
 
     return Values()

@@ -2,7 +2,8 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kbp import settings
@@ -16,8 +17,11 @@ class Gone(Exception):
 
 def may_ask(*, no_input: bool = False) -> bool:
     """Whether a person can be asked: nobody forbids it, and there is a terminal."""
-    if no_input or settings.forbids_questions():
-        return False
+    return not no_input and not settings.forbids_questions() and is_there()
+
+
+def is_there() -> bool:
+    """Whether there is a terminal."""
     try:
         os.close(os.open(_TERMINAL, os.O_RDWR | os.O_NOCTTY))
     except OSError:
@@ -26,14 +30,14 @@ def may_ask(*, no_input: bool = False) -> bool:
 
 
 @contextlib.contextmanager
-def terminal() -> Iterator[dict[str, Any]]:
-    """The keywords that put a question of questionary or prompt_toolkit on the terminal.
+def terminal(color: str = "auto") -> Iterator[dict[str, Any]]:
+    """The keywords that put a question of questionary or prompt_toolkit on the terminal; `color` is the flag `--color`.
 
     Raises:
         Gone: there is none.
     """
     from prompt_toolkit.input import create_input
-    from prompt_toolkit.output import create_output
+    from prompt_toolkit.output import ColorDepth, create_output
 
     with contextlib.ExitStack() as stack:
         try:
@@ -41,10 +45,45 @@ def terminal() -> Iterator[dict[str, Any]]:
             screen = stack.enter_context(open(_TERMINAL, "w", encoding="utf-8", errors="replace"))  # noqa: PTH123
         except OSError as error:
             raise Gone(str(error)) from None
-        yield {"input": create_input(keys), "output": create_output(screen)}
+        wanted = ColorDepth.DEPTH_4_BIT if color == "always" else None  # else prompt_toolkit asks the environment
+        depth = wanted if settings.use_color(color, True) else ColorDepth.DEPTH_1_BIT
+        yield {"input": create_input(keys), "output": create_output(screen), "color_depth": depth}
 
 
 def tell(text: str) -> None:
     """Write lines on the terminal, which are safe on it already."""
     with contextlib.suppress(OSError), open(_TERMINAL, "w", encoding="utf-8", errors="replace") as screen:  # noqa: PTH123
         screen.write(text)
+
+
+def run(command: Sequence[str]) -> int:
+    """Run a program of the person in their terminal, wherever stdin and stdout lead, and give its exit code.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            screen = stack.enter_context(open(_TERMINAL, "r+b", buffering=0))  # noqa: PTH123
+        except OSError:  # an editor with windows of its own needs none
+            screen = None
+        return subprocess.run(command, check=False, stdin=screen, stdout=screen, stderr=screen).returncode  # noqa: S603 (the user's own command)
+
+
+def edited(text: str) -> str | None:
+    """The text after a person edited it in their editor, without its last line end; None when that did not happen."""
+    import tempfile
+    from pathlib import Path
+
+    editor = settings.editor()
+    if not editor:
+        return None
+    with tempfile.TemporaryDirectory(prefix="kbp-") as folder:
+        path = Path(folder, "answer.md")
+        try:
+            path.write_text(text, encoding="utf-8", errors="surrogateescape")
+            if run([*editor, str(path)]) != 0:
+                return None
+            return path.read_text(encoding="utf-8", errors="surrogateescape").removesuffix("\n")
+        except OSError:
+            return None

@@ -1,23 +1,27 @@
 """Calling a prompt of a live server."""
 
+import contextlib
 import difflib
 import functools
 import json
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kbp import history
 from kbp.ask.terminal import may_ask
-from kbp.commands.asking import ask_missing
+from kbp.commands.asking import Asker, Past
 from kbp.commands.bundles import spelt
-from kbp.commands.console import Console, Stop, put
+from kbp.commands.console import Console, Stop
 from kbp.commands.given import Given, missing_arguments, values_for
 from kbp.commands.live import Live, without_server
-from kbp.commands.outcome import Way, printed
+from kbp.commands.outcome import printed
+from kbp.commands.way import Way
 from kbp.display import counted, safe_line, said_of
 from kbp.live.base import BadAnswer, NoPrompts, Refusal
 from kbp.live.session import MAX_ROUNDS
@@ -107,54 +111,100 @@ def _read_answers(path: str | None, console: Console, faults: list[str]) -> Mapp
     return content
 
 
-def call(
-    console: Console,
-    live: Live,
-    calling: Calling,
-    given: Given,
-    name: str,
-    words: Sequence[str],
-    way: Way,
-    faults: list[str],
-) -> None:
-    """Call a prompt of a server and print what it becomes, before the server is ended.
+@dataclass
+class Call:
+    """One prompt of a server, called as the options say.
 
-    Raises:
-        Stop: something is wrong with the request (2), or the server fails (3).
+    `faults` are what is wrong already; `asks_optional` says whether a person is asked for all arguments.
     """
-    answers = calling.answerer(console, faults)
-    if faults:
-        raise Stop(faults)
-    with live.opened(console, answers, safe_line(name)) as source:
-        arguments = _arguments(source, name, live) if not calling.allow_unknown else _known_arguments(source, name)
-        values = values_for(arguments, console, faults, None, allow_unknown=calling.allow_unknown)
-        given.values(words, values)
-        answered = {*answers.texts, *answers.values} if answers else set()  # the server is to ask for these itself
-        missing = [each for each in arguments if each.required and each.name not in {*values.given, *answered}]
-        if not calling.allow_unknown and any(each.name not in values.attempted for each in missing):
-            offers = functools.partial(source.complete, name)
-            asked = None if faults else ask_missing(missing, values.given, console, offers)
-            if asked is None:
-                hidden = [f"{text.partition('=')[0]}=…" for text in calling.answer or []] or None
-                where = [*live.spelt(), *spelt(replace(calling, answer=hidden)), *way.spelt(console)]
-                raise missing_arguments(tuple(missing), values, [name, *where])
-            values.given.update(asked)
-        if faults:
-            raise Stop(faults)
-        answer = source.result(name, values.given, calling.max_rounds, is_listed=not calling.allow_unknown)
-        unused = {*answers.texts, *answers.values} - answers.used if answers else ()
+
+    console: Console
+    live: Live
+    calling: Calling
+    given: Given
+    way: Way
+    past: Past
+    asks_optional: bool = False
+    faults: list[str] = field(default_factory=list)
+
+    def run(self, name: str, words: Sequence[str]) -> None:
+        """Call a prompt and print what it becomes, before the server is ended.
+
+        Raises:
+            Stop: something is wrong with the request (2), or the server fails (3).
+        """
+        with self.opened(safe_line(name)) as source:
+            self.print(source, name, self.values(source, name, words))
+
+    @contextlib.contextmanager
+    def opened(self, doing: str) -> "Iterator[LiveSource]":
+        """The prompts of the server, while it is connected.
+
+        Raises:
+            Stop: something is wrong with the request (2), or the server fails (3).
+        """
+        answers = self.answers
+        if self.faults:
+            raise Stop(self.faults)
+        with self.live.opened(self.console, answers, doing) as source:
+            yield source
+
+    @cached_property
+    def answers(self) -> "Answers | None":
+        """Who answers questions of the server. What is wrong with that is a fault of the call."""
+        return self.calling.answerer(self.console, self.faults)
+
+    def asker(self, source: "LiveSource", name: str) -> Asker:
+        """Who asks the person for arguments of a prompt."""
+        prompt = history.of_server(source.key, name)
+        defaults = self.given.defaults
+        return Asker(self.console, self.past, prompt, self.asks_optional, takes_defaults=defaults, takes_empty=True)
+
+    def values(self, source: "LiveSource", name: str, words: Sequence[str], asker: Asker | None = None) -> Values:
+        """The values for a prompt, a person asked for what is missing.
+
+        Raises:
+            Stop: something is wrong with them.
+        """
+        is_any = self.calling.allow_unknown
+        arguments = _known_arguments(source, name) if is_any else listed(source, name, self.live).arguments
+        values = values_for(arguments, self.console, self.faults, None, allow_unknown=is_any)
+        self.given.values(words, values)
+        if not is_any:
+            # The server is to ask for these itself.
+            answered = {*self.answers.texts, *self.answers.values} if self.answers else set()
+            asked = [each for each in arguments if each.name not in answered]
+            (asker or self.asker(source, name)).complete(asked, values, functools.partial(source.complete, name))
+            missing = tuple(each for each in asked if each.required and each.name not in values.given)
+            if any(each.name not in values.attempted for each in missing):
+                raise missing_arguments(missing, values, [name, *self.spelt()])
+        if self.faults:
+            raise Stop(self.faults)
+        return values
+
+    def spelt(self) -> list[str]:
+        """The options that say where the prompt is and how it is called, without secrets."""
+        hidden = [f"{text.partition('=')[0]}=…" for text in self.calling.answer or []] or None
+        options = spelt(replace(self.calling, answer=hidden))
+        return [*self.live.spelt(), *options, *self.way.spelt(self.console)]
+
+    def print(self, source: "LiveSource", name: str, values: Values) -> None:
+        """Call a prompt and print what it becomes.
+
+        Raises:
+            Stop: the server fails.
+        """
+        is_listed = not self.calling.allow_unknown
+        answer = source.result(name, values.given, self.calling.max_rounds, is_listed=is_listed)
+        unused = {*self.answers.texts, *self.answers.values} - self.answers.used if self.answers else ()
         for each in sorted(unused):
-            console.hint(f"hint: nothing asked for the answer {safe_line(each)}")
-        if calling.result:
-            text = escaped(answer.text) if way.is_terminal(console) else answer.text
-            put(text + "\n", way.output, is_text=False, console=console)
+            self.console.hint(f"hint: nothing asked for the answer {safe_line(each)}")
+        if self.calling.result:
+            text = escaped(answer.text) if self.way.is_terminal(self.console) else answer.text
+            self.way.deliver(text + "\n", self.console, is_text=False)
         else:
-            text = printed(console, name, answer, way.format, calling.save_media)
-            put(text, way.output, is_text=way.is_text, console=console)
-
-
-def _arguments(source: "LiveSource", name: str, live: Live) -> tuple[Argument, ...]:
-    return listed(source, name, live).arguments
+            text = printed(self.console, name, answer, self.way.format, self.calling.save_media)
+            self.way.deliver(text, self.console, is_text=self.way.is_text)
 
 
 def _known_arguments(source: "LiveSource", name: str) -> tuple[Argument, ...]:

@@ -20,7 +20,7 @@ def choose(name: str, sources: Sources, console: Console) -> tuple[PromptFile, T
     Raises:
         Stop: none or several are called so, or the file does not become a prompt.
     """
-    file = _by_path(name, sources, console) if _is_path(name) else _by_name(name, sources, console)
+    file = find_file(name, sources, console)
     if not file.is_prompt:
         raise Stop(
             f"{file.path} is no prompt file: {file.detection.why}",
@@ -33,7 +33,17 @@ def choose(name: str, sources: Sources, console: Console) -> tuple[PromptFile, T
     return file, file.template
 
 
-def _is_path(name: str) -> bool:
+def find_file(name: str, sources: Sources, console: Console) -> PromptFile:
+    """The file called `name`, a prompt or not: a path, an exposed name, or the stem of only one.
+
+    Raises:
+        Stop: none or several are called so.
+    """
+    return _by_path(name, sources, console) if is_path(name) else _by_name(name, sources, console)
+
+
+def is_path(name: str) -> bool:
+    """Whether a name on the command line is a path: it has a slash, or ends in `.md`."""
     return name == STDIN or "/" in name or os.sep in name or name.endswith(".md")
 
 

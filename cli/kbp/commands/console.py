@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from kbp import __version__, settings
 from kbp.display import safe, safe_line, said_of
@@ -110,6 +110,20 @@ class Console:
         if wanted and not configurations.allows(wanted, __version__):
             raise Stop(f"{path}: required-version is {wanted}, and this is kbp {__version__}")
         return found
+
+    def own_value(self, name: str) -> Any:
+        """The value of a setting that the user may have for all projects: those of this one go first.
+
+        Raises:
+            Stop: settings cannot be used.
+        """
+        from kbp import configuration as configurations
+
+        try:
+            own = configurations.load_own()
+        except configurations.Wrong as wrong:
+            raise Stop(wrong.faults) from None
+        return self.configuration.values.get(name, own.value(name))
 
     @property
     def use_color(self) -> bool:

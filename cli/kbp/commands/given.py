@@ -10,13 +10,9 @@ from typing import Annotated
 
 import typer
 
-from kbp import renderer
-from kbp.commands.asking import ask_missing
 from kbp.commands.console import Console, Stop
 from kbp.display import counted, pad, safe_line, width
-from kbp.files import PromptFile
-from kbp.model import Argument, Template
-from kbp.renderer import MissingArguments, Piece, TooLarge
+from kbp.model import Argument
 from kbp.values import Values
 
 
@@ -68,39 +64,6 @@ def values_for(
     """Empty values for the arguments of a prompt."""
     free_text = next((argument.name for argument in arguments if argument.is_free_text), None)
     return Values(arguments, free_text, console.read_stdin, faults, stdin_used_by, allow_unknown)
-
-
-def filled(
-    file: PromptFile, template: Template, values: Values, command: Sequence[str], console: Console
-) -> tuple[Piece, ...]:
-    """The body filled. A person on a terminal is asked for what is missing.
-
-    Args:
-        file: the prompt file.
-        template: its template.
-        values: what was given.
-        command: the name of the prompt as it was typed, and the options that say where it is.
-        console: says whether questions are wanted.
-
-    Raises:
-        Stop: something is wrong with the values, or some are missing: all of it is one error.
-    """
-    try:
-        try:
-            pieces = renderer.fill(template, values.given, file.library, file.folder)
-        except MissingArguments as error:
-            missing = tuple(argument for argument in error.arguments if argument.name not in values.attempted)
-            if not missing:
-                raise Stop(values.faults) from None
-            answers = None if values.faults else ask_missing(missing, values.given, console)
-            if answers is None:
-                raise missing_arguments(missing, values, command) from None
-            pieces = renderer.fill(template, {**values.given, **answers}, file.library, file.folder)
-    except TooLarge as error:
-        raise Stop([*values.faults, f"{command[0]} cannot be rendered: {error}"]) from None
-    if values.faults:
-        raise Stop(values.faults)
-    return pieces
 
 
 def missing_arguments(arguments: tuple[Argument, ...], values: Values, command: Sequence[str]) -> Stop:

@@ -61,7 +61,7 @@ def new(
     faults += [f"--argument: `{each}` is given twice" for each in dict.fromkeys(names) if names.count(each) > 1]
     editor = settings.editor() if edit else []
     if edit and not editor:
-        faults.append("--edit: neither VISUAL nor EDITOR names an editor")
+        faults.append("--edit: there is no editor: VISUAL or EDITOR names one")
     if faults:
         raise Stop(faults)
     target = dialects.dialect_called(dialect) or dialects.DIALECTS[_DIALECT]

@@ -3,7 +3,6 @@
 import contextlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from kbp.commands.console import SERVER_FAILED, Console, Stop, write_whole
@@ -14,29 +13,6 @@ from kbp.live.source import messages_of
 from kbp.output.messages import FORMATS, Rendered
 
 _MAX_TOLD = 500
-
-
-@dataclass(frozen=True)
-class Way:
-    """How a result is printed, and where: in a format, to a file or stdout."""
-
-    format: str
-    output: str | None
-
-    @property
-    def is_text(self) -> bool:
-        """Whether it is printed as text of the prompt, and not as JSON."""
-        return self.format in ("text", "markdown")
-
-    def is_terminal(self, console: Console) -> bool:
-        """Whether a person reads it."""
-        return self.output in (None, "-") and console.cells is not None
-
-    def spelt(self, console: Console) -> list[str]:
-        """The options that say so, as they would be typed again, and the folder that the command runs in."""
-        format = ["-f", self.format] if self.format in FORMATS and self.format != "text" else []
-        folder = ["-C", str(console.directory)] if console.directory else []
-        return [*folder, *format, *(["-o", self.output] if self.output else [])]
 
 
 @contextlib.contextmanager

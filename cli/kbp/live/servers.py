@@ -14,7 +14,6 @@ from kbp.display import said_of
 from kbp.live.base import Json
 from kbp.live.server import VARIABLE, Input, Server, can_be_header
 
-OWN_FILE = "config.toml"
 _MAX_FILE = 32 * 1024 * 1024
 _HTTP_TYPES = ("http", "streamable-http", "streamableHttp")
 
@@ -62,7 +61,7 @@ def catalogue(project: Configuration, root: Path) -> Catalogue:
     if project.value("servers") and project.path:
         files.append(project.path)
         found += _servers(project.value("servers"), project.path, project.folder, faults, is_trusted=False)
-    own = settings.own_folder() / OWN_FILE
+    own = settings.own_folder() / configuration.OWN_FILE
     in_project = [root / name for name in (".mcp.json", ".vscode/mcp.json", "mcp.json")]
     for path in (*in_project, own, *settings.server_files()):
         is_trusted = path not in in_project
@@ -70,7 +69,7 @@ def catalogue(project: Configuration, root: Path) -> Catalogue:
             continue
         files.append(path)
         if path == own:
-            named = configuration.load(path, personal=True).value("servers")
+            named = configuration.load_own().value("servers")
             found += _servers(named, path, root, faults, is_trusted=True)
             continue
         try:

@@ -67,9 +67,13 @@ class Endless(BadAnswer):
 
 @dataclass
 class LiveSource:
-    """The prompts of the server at the other end of a session. `kept` is given each whole list that was read."""
+    """The prompts of the server at the other end of a session.
+
+    `key` is what is remembered of the server by; `kept` is given each whole list that was read.
+    """
 
     session: Session
+    key: str = ""
     kept: Callable[[Listing], None] = lambda listing: None
     _listing: Listing | None = field(default=None, repr=False)
 

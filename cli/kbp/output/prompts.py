@@ -171,6 +171,21 @@ def live_page(prompt: Prompt, server: str, color: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
+def preview(file: PromptFile) -> str:
+    """One prompt at a glance: what it is, its arguments, its body."""
+    template, dialect = file.template, file.dialect
+    if template is None or dialect is None:
+        return ""
+    lines = [safe_line(f"{file.name} · {dialect.name} · {file.path}")]
+    lines += [safe_line(template.description)] if template.description else []
+    room = max((width(safe_line(argument.name)) for argument in template.arguments), default=0)
+    for argument in template.arguments:
+        need = "required" if argument.required else argument.default or "optional"
+        said = f"{pad(safe_line(argument.name), room)}  {safe_line(need)}  {safe_line(argument.description or '')}"
+        lines.append(said.rstrip())
+    return "\n".join((*lines, "", body(file).strip("\n"))) + "\n"
+
+
 def page(file: PromptFile, color: bool = False) -> str:
     """All there is to know of one prompt: what it publishes, why it is read so, and its body."""
     return "\n".join((*_facts(file, color), "", body(file, color).rstrip("\n"))) + "\n"

@@ -1,0 +1,76 @@
+"""What a person answered, kept between runs in their state folder for them alone.
+
+What is kept of a prompt is found by its identity: the file it is in, or the server and its name there. The values are
+kept as they were typed (`@path` is the path, not what is in the file).
+"""
+
+import re
+import time
+from collections.abc import Mapping
+
+from kbp import memory
+
+_KIND = "history"
+MAX_ANSWERS, MAX_PROMPTS = 20, 500
+"""How many times are remembered of a prompt, and of how many prompts."""
+_MAX_VALUE = 16 * 1024
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_SECRETS = ("token", "password", "passwd", "passphrase", "passcode", "pwd", "secret", "key", "credential")
+
+Answers = Mapping[str, str]
+"""What was typed, by the name of the argument; empty where an argument was left out."""
+
+
+def of_file(path: str) -> str:
+    """The identity of the prompt in the file at an absolute path."""
+    return f"file {path}"
+
+
+def of_server(key: str, name: str) -> str:
+    """The identity of a prompt of the server with that key."""
+    return f"server {key} {name}"
+
+
+def is_secret(name: str) -> bool:
+    """Whether values of an argument are never kept: its name is that of a token, a password, a secret, a key."""
+    return any(word.lower().removesuffix("s").endswith(_SECRETS) for word in _WORDS.findall(name))
+
+
+def remember(prompt: str, answers: Answers) -> None:
+    """Keep what a person answered: no secrets, nothing very long. That a prompt without arguments was picked counts."""
+    kept = {name: text for name, text in answers.items() if not is_secret(name) and len(text) <= _MAX_VALUE}
+    times = [dict(kept), *(each for each in answered(prompt) if each != kept)][:MAX_ANSWERS]
+    memory.remember(_KIND, memory.key_of(prompt), {"prompt": prompt, "at": time.time(), "answers": times})
+    memory.keep_newest(_KIND, MAX_PROMPTS)
+
+
+def answered(prompt: str) -> list[Answers]:
+    """What was answered for a prompt, the last time first."""
+    found = memory.recall(_KIND, memory.key_of(prompt))
+    times = found.get("answers") if isinstance(found, dict) else None
+    return [each for each in times if _are_answers(each)] if isinstance(times, list) else []
+
+
+def earlier(prompt: str, name: str) -> list[str]:
+    """The different values that were given for an argument of a prompt, the last one first."""
+    return list(dict.fromkeys(text for each in answered(prompt) if (text := each.get(name))))
+
+
+def latest() -> list[str]:
+    """The prompts that were answered, the last one first."""
+    found = [each for each in memory.recall_all(_KIND) if isinstance(each, dict) and isinstance(each.get("at"), float)]
+    found.sort(key=lambda each: float(each["at"]), reverse=True)
+    return [each["prompt"] for each in found if isinstance(each.get("prompt"), str)]
+
+
+def clear() -> int:
+    """Forget all of it, and give the number of prompts that something was kept of.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    return memory.forget_all(_KIND)
+
+
+def _are_answers(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
