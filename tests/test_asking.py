@@ -1,13 +1,16 @@
 """Missing arguments, asked for on a real terminal."""
 
+import os
 import shlex
+import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from conftest import LIBRARY
+from conftest import LIBRARY, TESTS
 from live_servers import Hard, stdio_command
-from terminals import Terminal
+from terminals import KBP, Terminal
 
 from kbp.ask import terminal as terminals
 
@@ -131,3 +134,67 @@ def test_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(terminals, "_TERMINAL", str(LIBRARY / "nothing"))
     assert not terminals.may_ask()
+
+
+def test_a_new_prompt_is_asked_about(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "kbp.toml").write_text("")
+    with Terminal(tmp_path) as terminal:
+        terminal.run("new", "git/commit", shell="> out 2> err")
+        terminal.answer([("What does it do?", ["=Commit what is staged", "Enter"]), ("An argument", ["=a b", "Enter"])])
+        terminal.answer([("a name is letters", ["C-u", "=scope!", "Enter"]), ("An argument", ["=scope", "Enter"])])
+        terminal.answer([("is there already", ["C-u", "=style=short", "Enter"])])
+        terminal.wait("style=short")
+        terminal.keys("Enter")
+        assert terminal.done() == 0, (tmp_path / "err").read_text()
+    assert (tmp_path / "out").read_text() == "prompts/git/commit.md\n"
+    assert (tmp_path / "prompts/git/commit.md").read_text() == NEW
+
+
+NEW = """---
+description: "Commit what is staged"
+arguments:
+- name: scope
+  required: true
+- name: style
+  default: short
+---
+Say here what is to be done.
+
+scope: {{ scope }}
+
+style: {{ style }}
+"""
+
+
+def test_nothing_is_asked_about_a_prompt_that_is_there(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts/x.md").write_text("mine\n")
+    with Terminal(tmp_path) as terminal:
+        terminal.run("new", "x", shell="2> err")
+        assert terminal.done() == 2
+    assert (tmp_path / "err").read_text() == "error: prompts/x.md is there already\n"
+
+
+# Without a terminal
+
+
+MATRIX = ["< /dev/null", "<&-", "< <(exec sleep 30 >&- 2>&-)", "< <(echo y)"]
+
+
+@pytest.mark.parametrize("streams", MATRIX)
+@pytest.mark.parametrize("command", ["render two", "pick", "pick two", "render need --server-cmd SERVER"])
+def test_without_a_terminal_it_ends_at_once(
+    command: str, streams: str, two: tuple[Terminal, Path], tmp_path: Path
+) -> None:
+    server = shlex.quote(shlex.join(stdio_command(tmp_path / "log")))
+    line = f"{shlex.join(KBP)} {command.replace('SERVER', server)} {streams}"
+    environment = {name: value for name, value in os.environ.items() if name not in ("CI", "KBP_NO_INPUT")}
+    environment |= {"TERM": "xterm", "PYTHONPATH": str(TESTS.parent / "cli")}
+    started = time.monotonic()
+    run = ["setsid", "-w", "bash", "-c", line]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, env=environment, timeout=20, check=False)
+    took = time.monotonic() - started
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "kbp render NAME -a NAME=VALUE" in done.stderr if command.startswith("pick") else "give " in done.stderr
+    assert "-a app=" in done.stderr or command.startswith("pick")
+    assert took < 10, "it waited"  # the figure of two seconds is for a machine that does nothing else

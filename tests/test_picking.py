@@ -62,9 +62,9 @@ def screen(folder: Path, home: Path) -> Iterator[Screen]:
 
 PICKED: Dialogue = [
     ("prompt:", ["=deb", "Enter"]),
-    ("app (required)", ["=loki", "Enter"]),
-    ("since [1h]", ["Enter"]),
-    ("note", ["=n 1", "Enter"]),
+    ("? app (required)", ["=loki", "Enter"]),
+    ("? since [1h]", ["Enter"]),
+    ("? note", ["=n 1", "Enter"]),
 ]
 OUT = "<loki> <1h> <n 1>\n"
 LINE = "kbp render debug -a app=loki -a note='n 1'\n"
@@ -101,7 +101,7 @@ def test_colours_are_as_wanted(flag: str, environment: dict[str, str], expected:
     terminal.wait("4/4")
     assert has_color(terminal.screen(color=True)) == expected
     terminal.answer([("4/4", ["=deb", "Enter"])])
-    terminal.wait("app")
+    terminal.wait("? app (required)")
     assert has_color(terminal.screen(color=True)) == expected
 
 
@@ -155,12 +155,12 @@ LEAVING: list[tuple[Dialogue, int]] = [
     ([("4/4", ["=deb", "C-c"])], 130),
     ([("4/4", ["=zzz"]), ("nothing fits", ["Enter", "C-c"])], 130),
     ([("4/4", ["C-d"])], 1),
-    ([*PICKED[:1], ("app", ["C-c"])], 130),
-    ([*PICKED[:1], ("app", ["=x", "C-c"])], 130),
-    ([*PICKED[:1], ("app", ["C-d"])], 1),
-    ([*PICKED[:2], ("since", ["C-c"])], 130),
-    ([*PICKED[:3], ("note", ["C-c"])], 130),
-    ([*PICKED[:3], ("note", ["C-d"])], 1),
+    ([*PICKED[:1], ("? app", ["C-c"])], 130),
+    ([*PICKED[:1], ("? app", ["=x", "C-c"])], 130),
+    ([*PICKED[:1], ("? app", ["C-d"])], 1),
+    ([*PICKED[:2], ("? since", ["C-c"])], 130),
+    ([*PICKED[:3], ("? note", ["C-c"])], 130),
+    ([*PICKED[:3], ("? note", ["C-d"])], 1),
 ]
 
 
@@ -174,20 +174,24 @@ def test_a_person_leaves_at_any_step(dialogue: Dialogue, code: int, screen: Scre
 
 
 ANSWERS: list[tuple[str, Dialogue, str]] = [
-    ("an empty required one is refused", [("app", ["Enter"]), ("app is required", ["=a", "Enter"])], "<a> <1h> <>\n"),
-    ("a new line", [("app", ["=a", "M-Enter", "=b", "Enter"])], "<a\nb> <1h> <>\n"),
-    ("a file", [("app", ["=@value.txt", "Enter"])], "<in the file> <1h> <>\n"),
-    ("no file", [("app", ["=@none", "Enter"]), ("there is no file 'none'", ["C-u", "=a", "Enter"])], "<a> <1h> <>\n"),
-    ("an at sign", [("app", ["=@@me", "Enter"])], "<@me> <1h> <>\n"),
-    ("a dash", [("app", ["=-", "Enter"])], "<-> <1h> <>\n"),
-    ("a path by Tab", [("app", ["=@val", "Tab"]), ("@value.txt", ["Enter"])], "<in the file> <1h> <>\n"),
+    ("an empty required one is refused", [("? app", ["Enter"]), ("app is required", ["=a", "Enter"])], "<a> <1h> <>\n"),
+    ("a new line", [("? app", ["=a", "M-Enter", "=b", "Enter"])], "<a\nb> <1h> <>\n"),
+    ("a file", [("? app", ["=@value.txt", "Enter"])], "<in the file> <1h> <>\n"),
+    ("no file", [("? app", ["=@none", "Enter"]), ("there is no file 'none'", ["C-u", "=a", "Enter"])], "<a> <1h> <>\n"),
+    ("an at sign", [("? app", ["=@@me", "Enter"])], "<@me> <1h> <>\n"),
+    ("a dash", [("? app", ["=-", "Enter"])], "<-> <1h> <>\n"),
+    ("a path by Tab", [("? app", ["=@val", "Tab"]), ("@value.txt", ["Enter"])], "<in the file> <1h> <>\n"),
     (
         "back",
-        [("app", ["=a", "Enter"]), ("since", ["BTab"]), ("app (required) The workload to look at: a", ["=b", "Enter"])],
+        [
+            ("? app", ["=a", "Enter"]),
+            ("? since", ["BTab"]),
+            ("? app (required) The workload to look at: a", ["=b", "Enter"]),
+        ],
         "<ab> <1h> <>\n",
     ),
-    ("wide ones", [("app", ["=日本🧑‍🚀", "Enter"])], "<日本🧑‍🚀> <1h> <>\n"),
-    ("an editor", [("app", ["=x", "C-x", "C-e"])], "<x, edited> <1h> <>\n"),
+    ("wide ones", [("? app", ["=日本🧑‍🚀", "Enter"])], "<日本🧑‍🚀> <1h> <>\n"),
+    ("an editor", [("? app", ["=x", "C-x", "C-e"])], "<x, edited> <1h> <>\n"),
 ]
 
 
@@ -196,7 +200,7 @@ def test_an_argument_is_answered(dialogue: Dialogue, expected: str, screen: Scre
     (folder / "value.txt").write_text("in the file\n")
     terminal = screen()
     terminal.run("pick", "deb", shell="< /dev/null | cat > out 2> err", EDITOR=editor(folder, "printf ', edited' >>"))
-    terminal.answer([("1/4", ["Enter"]), *dialogue, ("since", ["Enter"]), ("note", ["Enter"])])
+    terminal.answer([("1/4", ["Enter"]), *dialogue, ("? since", ["Enter"]), ("? note", ["Enter"])])
     assert terminal.done() == 0
     assert (folder / "out").read_text() == expected
 
@@ -213,8 +217,8 @@ def test_what_is_typed_is_what_the_command_says(screen: Screen, folder: Path, kb
     (folder / "value.txt").write_text("in the file\n")
     terminal = screen()
     terminal.run("pick", "deb", "--print", "command", shell="> out 2> err")
-    terminal.answer([("1/4", ["Enter"]), ("app", ["=it's \\ @x", "Enter"]), ("since", ["=@value.txt", "Enter"])])
-    terminal.answer([("note", ["=@@me", "M-Enter", "=$HOME `x`", "Enter"])])
+    terminal.answer([("1/4", ["Enter"]), ("? app", ["=it's \\ @x", "Enter"]), ("? since", ["=@value.txt", "Enter"])])
+    terminal.answer([("? note", ["=@@me", "M-Enter", "=$HOME `x`", "Enter"])])
     assert terminal.done() == 0
     command = (folder / "out").read_text()
     assert command == "kbp render debug -a app='it'\"'\"'s \\ @x' -a since=@value.txt -A note='@me\n$HOME `x`'\n"
@@ -249,12 +253,21 @@ def test_lines_that_are_pasted_are_one_value(screen: Screen, folder: Path) -> No
     terminal = screen(40, 10)
     terminal.run("pick", "deb", "--required-only", shell="> out")
     terminal.answer([("1/4", ["Enter"])])
-    terminal.wait("app")
+    terminal.wait("? app")
     terminal.paste("one\ntwo\tthree\n\nfour")
     terminal.wait("four")
     terminal.keys("Enter")
     assert terminal.done() == 0
     assert (folder / "out").read_text() == "<one\ntwo\tthree\n\nfour> <1h> <>\n"
+
+
+def test_what_is_typed_ahead_waits_for_its_question(screen: Screen, folder: Path) -> None:
+    terminal = screen()
+    terminal.run("pick", shell="> out")
+    terminal.wait("4/4")
+    terminal.keys("d", "e", "b", "Enter", "a", "Escape", "Enter", "b", "Enter", "2", "h", "Enter", "Enter")
+    assert terminal.done() == 0
+    assert (folder / "out").read_text() == "<a\nb> <2h> <>\n"
 
 
 def test_lines_pasted_into_the_picker_pick_nothing(screen: Screen) -> None:
@@ -318,13 +331,15 @@ def test_answers_are_remembered(screen: Screen, folder: Path, home: Path, kbp: K
     for app in ("first", "second"):
         terminal = screen()
         terminal.run("pick", "deb", shell="> out")
-        terminal.answer([("1/4", ["Enter"]), ("app", [f"={app}", "Enter"]), ("since", ["Enter"]), ("note", ["Enter"])])
+        terminal.answer(
+            [("1/4", ["Enter"]), ("? app", [f"={app}", "Enter"]), ("? since", ["Enter"]), ("? note", ["Enter"])]
+        )
         assert terminal.done() == 0
     terminal = screen()
     terminal.run("pick", shell="> out")
     assert terminal.wait("4/4").index("debug") < terminal.screen().index("incident"), "the last one is not the first"
-    terminal.answer([("› debug", ["Enter"]), ("app", ["Up"]), ("second", ["Up"]), ("first", ["Enter"])])
-    terminal.answer([("since", ["Enter"]), ("note", ["Enter"])])
+    terminal.answer([("› debug", ["Enter"]), ("? app", ["Up"]), ("second", ["Up"]), ("first", ["Enter"])])
+    terminal.answer([("? since", ["Enter"]), ("? note", ["Enter"])])
     assert terminal.done() == 0
     assert (folder / "out").read_text() == "<first> <1h> <>\n"
     files = list((home / "state/kbp/history").iterdir())
@@ -361,7 +376,7 @@ def test_secrets_are_not_remembered_nor_told(screen: Screen, home: Path, folder:
     (folder / "prompts/login.md").write_text(text)
     terminal = screen()
     terminal.run("pick", "login", shell="> out 2> err")
-    terminal.answer([("1/5", ["Enter"]), ("api_token", ["=s3cr3t", "Enter"]), ("app", ["=loki", "Enter"])])
+    terminal.answer([("1/5", ["Enter"]), ("? api_token", ["=s3cr3t", "Enter"]), ("? app", ["=loki", "Enter"])])
     assert terminal.done() == 0
     (kept,) = (home / "state/kbp/history").iterdir()
     assert "loki" in kept.read_text()
@@ -414,8 +429,8 @@ def test_a_prompt_of_a_server_is_picked(screen: Screen, folder: Path) -> None:
     terminal = screen()
     hard = Hard(("--server-cmd", shlex.join(stdio_command(folder / "log"))), folder / "log")
     terminal.run("pick", *hard.options, shell="> out 2> err")
-    terminal.answer([("25/25", ["=need"]), ("6/25", ["Enter"]), ("app (required) The workload", ["=al"])])
-    terminal.answer([("alpha", ["Tab", "Enter", "Enter"]), ("since", ["Enter"])])
+    terminal.answer([("25/25", ["=need"]), ("6/25", ["Enter"]), ("? app (required) The workload", ["=al"])])
+    terminal.answer([("alpha", ["Tab", "Enter", "Enter"]), ("? since", ["Enter"])])
     assert terminal.done() == 0, (folder / "err").read_text()
     assert (folder / "out").read_text() == "Look at alpha since 1h.\n"
     assert (folder / "err").read_text() == f"kbp render need -a app=alpha {shlex.join(hard.options)}\n"

@@ -9,7 +9,7 @@ LEFT = 130
 
 
 def main() -> None:
-    """Run the command line. The version alone is answered without reading the rest of kbp."""
+    """Run the command line. The version and a Tab press are answered without reading the rest of kbp."""
     if sys.argv[1:] in (["--version"], ["-V"]):
         try:
             sys.stdout.write(f"kbp {__version__}\n")
@@ -18,6 +18,10 @@ def main() -> None:
             pass
         else:
             return
+    if sys.argv[1:2] == ["__complete"]:
+        from kbp.complete import engine
+
+        sys.exit(engine.run(sys.argv[2:]))
     _heed_signals()
     gc.set_threshold(200_000)  # a run makes many objects and hardly a cycle: looking for them takes a third of the time
     try:

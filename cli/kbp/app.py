@@ -38,6 +38,7 @@ COMMANDS = {
     "rules": "rules",
     "config": "config",
     "history": "history",
+    "completions": "completions",
 }
 """The subcommands in the order of the help, each with its function in the module of its name."""
 

@@ -8,9 +8,9 @@ import re
 import time
 from collections.abc import Mapping
 
-from kbp import memory
+from kbp import memory, shelf
 
-_KIND = "history"
+_KIND, _VALUES = "history", "values"
 MAX_ANSWERS, MAX_PROMPTS = 20, 500
 """How many times are remembered of a prompt, and of how many prompts."""
 _MAX_VALUE = 16 * 1024
@@ -42,6 +42,8 @@ def remember(prompt: str, answers: Answers) -> None:
     times = [dict(kept), *(each for each in answered(prompt) if each != kept)][:MAX_ANSWERS]
     memory.remember(_KIND, memory.key_of(prompt), {"prompt": prompt, "at": time.time(), "answers": times})
     memory.keep_newest(_KIND, MAX_PROMPTS)
+    values = ((name, text) for each in times for name, text in each.items() if text and text.isprintable())
+    shelf.write(_VALUES, prompt, dict.fromkeys(values))  # for Tab presses
 
 
 def answered(prompt: str) -> list[Answers]:
@@ -69,6 +71,7 @@ def clear() -> int:
     Raises:
         OSError: it cannot be removed.
     """
+    shelf.clear(_VALUES)
     return memory.forget_all(_KIND)
 
 

@@ -33,6 +33,11 @@ def own_folder() -> Path:
     return user_config_path("kbp", appauthor=False, roaming=True)
 
 
+def folder_of(variable: str, otherwise: Path) -> Path:
+    """The folder that a variable names, or another one."""
+    return Path(os.environ.get(variable) or otherwise)
+
+
 def state_folder() -> Path:
     """Where kbp keeps what it remembers between runs."""
     from platformdirs import user_state_path

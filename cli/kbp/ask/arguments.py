@@ -5,14 +5,13 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequenc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kbp.ask.terminal import edited
+from kbp.ask.text import Back, ask_text, shortened
 from kbp.display import fit, safe_line
 from kbp.model import Argument
 from kbp.values import answer_of
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent, Completer
-    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 Offers = Callable[[str, str, Mapping[str, str]], Sequence[str]]
 """Gives the values that a server offers for an argument, for what is typed of it and the other values."""
@@ -20,10 +19,6 @@ Earlier = Callable[[str], Sequence[str]]
 """Gives what was typed for an argument before, the last one first."""
 _PAUSE, _LIMIT = 0.12, 2.0
 _DEFAULT_CELLS = 40
-
-
-class _Back(Exception):
-    """The person wants the question before this one."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +51,7 @@ def ask_arguments(
         others = {name: answer_of(text) for name, text in answers.items() if text and name != argument.name}
         try:
             answers[argument.name] = _ask(argument, answers.get(argument.name, ""), {**given, **others}, io, help)
-        except _Back:
+        except Back:
             at = max(at - 1, 0)
             continue
         at += 1
@@ -64,9 +59,6 @@ def ask_arguments(
 
 
 def _ask(argument: Argument, typed: str, others: Mapping[str, str], io: Mapping[str, Any], help: Help) -> str:
-    import questionary
-    from prompt_toolkit.history import InMemoryHistory
-
     def validate(text: str) -> bool | str:
         try:
             value = answer_of(text)
@@ -75,18 +67,15 @@ def _ask(argument: Argument, typed: str, others: Mapping[str, str], io: Mapping[
         return bool(value.strip()) or not argument.required or f"{argument.title or argument.name} is required"
 
     earlier = help.earlier(argument.name)
-    answer = questionary.text(
+    return ask_text(
         _label(argument, io),
+        io,
         default=typed,
         validate=validate,
-        validate_while_typing=False,
         completer=_completer(argument, others, help.offers, earlier),
-        complete_while_typing=help.offers is not None,
-        history=InMemoryHistory(list(reversed(earlier))),
-        key_bindings=_keys(),
-        **io,
-    ).unsafe_ask()
-    return str(answer)
+        completes_while_typing=help.offers is not None,
+        earlier=earlier,
+    )
 
 
 def _label(argument: Argument, io: Mapping[str, Any]) -> str:
@@ -94,37 +83,7 @@ def _label(argument: Argument, io: Mapping[str, Any]) -> str:
     needed = f"[{fit(safe_line(argument.default), _DEFAULT_CELLS)}]" if argument.default else ""
     needed = "(required)" if argument.required else needed
     parts = (argument.title or argument.name, needed, (argument.description or "").rstrip(" .:"))
-    size = io["output"].get_size()
-    room = max(size.columns * max(size.rows // 2, 1) - 4, 8)
-    return fit(safe_line(" ".join(part for part in parts if part)), room) + ":"
-
-
-def _keys() -> "KeyBindings":
-    """Alt-Enter makes a new line, Ctrl-X Ctrl-E opens an editor, Shift-Tab and Esc-Esc lead to the question before."""
-    from prompt_toolkit.application import run_in_terminal
-    from prompt_toolkit.key_binding import KeyBindings
-
-    keys = KeyBindings()
-
-    @keys.add("escape", "enter")
-    def new_line(event: "KeyPressEvent") -> None:
-        event.current_buffer.insert_text("\n")
-
-    @keys.add("c-x", "c-e")
-    async def edit(event: "KeyPressEvent") -> None:
-        buffer = event.current_buffer
-        text = await run_in_terminal(lambda: edited(buffer.text), in_executor=True)
-        if text is not None:
-            buffer.text = text
-            buffer.cursor_position = len(text)
-            buffer.validate_and_handle()
-
-    @keys.add("s-tab")
-    @keys.add("escape", "escape")
-    def back(event: "KeyPressEvent") -> None:
-        event.app.exit(exception=_Back)
-
-    return keys
+    return shortened(" ".join(part for part in parts if part), io)
 
 
 def _completer(

@@ -214,6 +214,7 @@ class Picker:
             return leave
 
         keys.add("enter")(leave_with(False))
+        keys.add("c-j")(leave_with(False))  # typed before the terminal was ready
         keys.add("c-e")(leave_with(True))
 
         @keys.add("c-d")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kbp.ask.terminal import tell, terminal
+from kbp.ask.text import Back, ask_text, shortened
 from kbp.display import safe, safe_line
 from kbp.live.forms import Field, check, fields_of, read
 from kbp.live.questions import Question, Reply, Unanswered
@@ -111,10 +112,17 @@ def _asked(question: Question, fields: Sequence[Field], content: dict[str, Any])
         chosen = _select("Your reply", [_ANSWER, _DECLINE, _CANCEL], io)
         if chosen != _ANSWER:
             return Reply("decline" if chosen == _DECLINE else "cancel")
-        for each in fields:
-            value = _ask_field(each, io)
+        at = 0
+        while at < len(fields):
+            try:
+                value = _ask_field(fields[at], io)
+            except Back:
+                at = max(at - 1, 0)
+                continue
+            content.pop(fields[at].name, None)
             if value is not None:
-                content[each.name] = value
+                content[fields[at].name] = value
+            at += 1
     return Reply("accept", content)
 
 
@@ -138,9 +146,7 @@ def _ask_field(field: Field, io: Mapping[str, Any]) -> Any:
         choices = [questionary.Choice(safe_line(t), value=v, checked=v in ticked) for v, t in field.choices]
         chosen = questionary.checkbox(label, choices=choices, validate=_validator(field, is_text=False), **io)
         return chosen.unsafe_ask() or (None if not field.required else [])
-    typed = questionary.text(
-        label, default=_shown(field.default), validate=_validator(field), validate_while_typing=False, **io
-    ).unsafe_ask()
+    typed = ask_text(shortened(label, io), io, default=_shown(field.default), validate=_validator(field))
     return None if not typed and not field.required else read(field, typed)
 
 
@@ -222,6 +228,21 @@ def ask_value(message: str, *, default: str = "", is_secret: bool = False, choic
         ask = questionary.password if is_secret else questionary.text
         needed: Callable[[str], bool | str] = lambda text: bool(text) or "this is needed"  # noqa: E731
         return str(ask(message, default=default, validate=needed, validate_while_typing=False, **io).unsafe_ask())
+
+
+def ask_line(message: str, *, fault: Callable[[str], str | None] = lambda text: None, color: str = "auto") -> str:
+    """A line that a person types on the terminal, empty where they leave it out; `fault` says what is wrong with one.
+
+    Raises:
+        KeyboardInterrupt: they leave.
+        EOFError: they end the input.
+    """
+    with terminal(color) as io:
+        while True:
+            try:
+                return ask_text(message, io, validate=lambda text: fault(text) or True).strip()
+            except Back:  # there is none
+                continue
 
 
 def open_browser(url: str) -> None:

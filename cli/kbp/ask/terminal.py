@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -33,6 +32,8 @@ def is_there() -> bool:
 def terminal(color: str = "auto") -> Iterator[dict[str, Any]]:
     """The keywords that put a question of questionary or prompt_toolkit on the terminal; `color` is the flag `--color`.
 
+    What is typed before a question is there waits for it: the terminal neither shows it nor takes it for signals.
+
     Raises:
         Gone: there is none.
     """
@@ -47,7 +48,9 @@ def terminal(color: str = "auto") -> Iterator[dict[str, Any]]:
             raise Gone(str(error)) from None
         wanted = ColorDepth.DEPTH_4_BIT if color == "always" else None  # else prompt_toolkit asks the environment
         depth = wanted if settings.use_color(color, True) else ColorDepth.DEPTH_1_BIT
-        yield {"input": create_input(keys), "output": create_output(screen), "color_depth": depth}
+        typed = create_input(keys)
+        stack.enter_context(typed.raw_mode())
+        yield {"input": typed, "output": create_output(screen), "color_depth": depth}
 
 
 def tell(text: str) -> None:
@@ -62,6 +65,8 @@ def run(command: Sequence[str]) -> int:
     Raises:
         OSError: it cannot be started.
     """
+    import subprocess
+
     with contextlib.ExitStack() as stack:
         try:
             screen = stack.enter_context(open(_TERMINAL, "r+b", buffering=0))  # noqa: PTH123

@@ -1,14 +1,15 @@
 """Asking a person for the arguments of a prompt, and what of that is kept."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kbp import history
-from kbp.ask.terminal import may_ask
+from kbp.ask.terminal import may_ask, terminal
 from kbp.commands.console import Console
 from kbp.display import safe_line
 from kbp.model import Argument
@@ -41,6 +42,7 @@ class Asker:
         asks_optional: whether arguments that can be left out are asked for too.
         takes_defaults: whether those that have a default are not.
         takes_empty: whether an empty value is one, as for a server.
+        screen: opens the terminal.
 
     `typed` has what was typed for arguments, now or the last time; empty for one that was left out.
     """
@@ -51,6 +53,7 @@ class Asker:
     asks_optional: bool = False
     takes_defaults: bool = False
     takes_empty: bool = False
+    screen: Callable[[], AbstractContextManager[Mapping[str, Any]]] | None = None
     typed: dict[str, str] = field(default_factory=dict)
 
     def complete(self, arguments: Sequence[Argument], values: Values, offers: "Offers | None" = None) -> None:
@@ -73,10 +76,9 @@ class Asker:
         keeps = self.prompt is not None and (is_asked or self.asks_optional) and self.past.keeps(self.console)
         if is_asked:
             from kbp.ask.arguments import Help, ask_arguments
-            from kbp.ask.terminal import terminal
 
             earlier: Earlier = functools.partial(history.earlier, self.prompt) if self.prompt else lambda name: []
-            with terminal(self.console.color) as io:
+            with self.screen() if self.screen else terminal(self.console.color) as io:
                 self._give(ask_arguments(wanted, values.given, io, Help(offers, earlier)), values)
         if self.prompt and keeps and not values.faults:
             history.remember(self.prompt, self.typed)

@@ -18,6 +18,7 @@ from kbp.commands.bundles import given_options, spelt
 from kbp.commands.console import Console, Stop
 from kbp.commands.options import Sources, bad_choice
 from kbp.commands.outcome import telling
+from kbp.complete import servers
 from kbp.display import safe_line
 from kbp.files import Roots, shown
 from kbp.live.base import REVISIONS
@@ -129,6 +130,7 @@ class Live:
         label = "the server" if self.server_cmd is not None else f"server '{server.name}'"
         resolved = self._agreed(server, console)
         with telling(label, doing), connected(server, self._manner(console, answers), resolved) as source:
+            source.keepers.append(lambda found: servers.keep(self.server or self.server_cmd or "", found.prompts))
             yield source
 
     def _manner(self, console: Console, answers: "Answers | None") -> "Manner":

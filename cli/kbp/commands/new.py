@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kbp import dialects, settings
+from kbp.ask.terminal import may_ask
 from kbp.commands.console import DONE, Console, Stop, write_whole
 from kbp.commands.options import Reading, bad_choice
 from kbp.converter.base import scalar, skill_name, spellable
@@ -44,10 +45,15 @@ def new(
       kbp new debug --description 'Debug an app' --argument app! --argument since=1h
       kbp new git/commit --dialect claude --edit
 
-    Prints the path of the file. A file that is there is never written over.
+    On a terminal what the prompt does and its arguments are asked for, when neither is given. Prints the path of the
+    file. A file that is there is never written over.
     """
     words = tuple(word for word in dialects.names() if word != "auto")
     faults = [*bad_choice("--dialect", dialect, words), *_name_faults(name)]
+    is_asked = description is None and not argument and not edit and not faults
+    if is_asked and may_ask(no_input=console.no_input):
+        _check_free(name, dialect)
+        description, argument = _ask(console)
     arguments = [match for text in argument or [] if (match := _ARGUMENT.fullmatch(text))]
     faults += [
         f"--argument {text!r}: write NAME, NAME=DEFAULT or NAME!"
@@ -65,10 +71,8 @@ def new(
     if faults:
         raise Stop(faults)
     target = dialects.dialect_called(dialect) or dialects.DIALECTS[_DIALECT]
-    path = _path(name, target)
+    path = _check_free(name, dialect)
     text = _text(path, _kb_text(name, description, arguments), target, console)
-    if os.path.lexists(path):
-        raise Stop(f"{shown(path)} is there already")
     _check_place(path, text, target, console)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,6 +83,44 @@ def new(
     if editor:
         console.run([*editor, str(path)])
     return DONE
+
+
+def _check_free(name: str, dialect: str) -> Path:
+    """The path that the file is to have.
+
+    Raises:
+        Stop: something is there.
+    """
+    path = _path(name, dialects.dialect_called(dialect) or dialects.DIALECTS[_DIALECT])
+    if os.path.lexists(path):
+        raise Stop(f"{shown(path)} is there already")
+    return path
+
+
+def _ask(console: Console) -> tuple[str | None, list[str]]:
+    """What a person says of the prompt: what it does, and its arguments as `--argument` takes them."""
+    from kbp.ask.questions import ask_line
+
+    given: list[str] = []
+
+    def fault(text: str) -> str | None:
+        match = _ARGUMENT.fullmatch(text)
+        if match is None:
+            return "write NAME, NAME=DEFAULT or NAME!" if text.strip() else None
+        said = _argument_faults(match)
+        said += [f"`{match['name']}` is there already"] if match["name"] in map(_named, given) else []
+        return said[0].removeprefix(f"--argument {text!r}: ") if said else None
+
+    description = ask_line("What does it do?", color=console.color)
+    while text := ask_line(
+        "An argument (NAME, NAME=DEFAULT, NAME!; Enter: no more):", fault=fault, color=console.color
+    ):
+        given.append(text)
+    return description or None, given
+
+
+def _named(argument: str) -> str:
+    return re.split("[=!]", argument)[0]
 
 
 def _check_place(path: Path, text: str, target: Dialect, console: Console) -> None:

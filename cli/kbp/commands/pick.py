@@ -1,13 +1,16 @@
 """`kbp pick`: one of many prompts, picked on the terminal and filled in by answering questions."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+import contextlib
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kbp import history, settings
-from kbp.ask.terminal import may_ask
+from kbp.ask.terminal import may_ask, tell, terminal
 from kbp.commands.asking import Asker, Past
 from kbp.commands.bundles import spelt
 from kbp.commands.calling import Call, Calling
@@ -114,6 +117,8 @@ class Picking:
     print: str
     explain: bool
     _found: Library = field(default_factory=lambda: Library(()))
+    _screen: ExitStack = field(default_factory=ExitStack)
+    _io: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self, query: str, source: LiveSource | None = None) -> None:
         """Let the person pick a prompt, ask for its arguments, and print it.
@@ -123,7 +128,12 @@ class Picking:
             KeyboardInterrupt: the person leaves.
             EOFError: they end the input.
         """
+        with self._screen:
+            self._run(query, source)
+
+    def _run(self, query: str, source: LiveSource | None) -> None:
         has_files = source is None or bool(self.sources.path)
+        tell("reading the prompts…\r")
         while True:
             choices = [*(self._files() if has_files else ()), *(self._live(source, has_files) if source else ())]
             if not choices:
@@ -131,11 +141,18 @@ class Picking:
             query, chosen, is_edited = self._pick(_latest_first(choices), query)
             if not is_edited or chosen.file is None:
                 break
+            self._screen.close()
             edit_file(chosen.file, self.console)
         if chosen.file is not None:
             self._take_file(chosen.file)
         elif source is not None and chosen.live is not None:
             self._take_live(source, chosen.live.name)
+
+    @contextlib.contextmanager
+    def _asking(self) -> Iterator[Mapping[str, Any]]:
+        """The terminal that the prompt was picked on, until its arguments are answered."""
+        yield self._io
+        self._screen.close()
 
     def _files(self) -> Iterator[_Choice]:
         from kbp.ask.picker import Item
@@ -159,7 +176,6 @@ class Picking:
 
     def _pick(self, choices: Sequence[_Choice], query: str) -> tuple[str, _Choice, bool]:
         from kbp.ask.picker import Picker
-        from kbp.ask.terminal import tell, terminal
 
         picker = Picker(
             [choice.item for choice in choices],
@@ -167,8 +183,9 @@ class Picking:
             can_edit=bool(settings.editor()),
             has_preview=bool(self.console.own_value("picker.preview")),
         )
-        with terminal(self.console.color) as io:
-            at = picker.run(io)
+        gc.freeze()  # thousands of prompts are not looked through for garbage between two keys
+        self._io = self._screen.enter_context(terminal(self.console.color))
+        at = picker.run(self._io)
         if at is None:
             raise EOFError
         if not picker.is_edited:
@@ -187,6 +204,7 @@ class Picking:
             history.of_file(str(file.place.path)),
             call.asks_optional,
             takes_defaults=call.given.defaults,
+            screen=self._asking,
         )
         where = [*spelt(self.sources), *call.way.spelt(self.console)]
         if self.print == "name":
@@ -202,13 +220,14 @@ class Picking:
         if self.print == "name":
             self._deliver((f"{call.live.server}:{name}" if call.live.server else name) + "\n")
             return
-        asker = call.asker(source, name)
+        asker = replace(call.asker(source, name), screen=self._asking)
         values = call.values(source, name, [], asker)
         command = [*_COMMAND, name, *values.accepted(), *asker.options(), *call.spelt()]
         self._end(command, values, lambda: call.print(source, name, values))
 
     def _end(self, command: Sequence[str], values: Values, print_text: Callable[[], None]) -> None:
         """Print what is wanted of the prompt; with its text, the command that does the same is told."""
+        self._screen.close()
         line = _line(command)
         if self.print == "args":
             self._deliver(dump({name: value for name, value in values.given.items() if value}))
@@ -219,6 +238,7 @@ class Picking:
             print_text()
 
     def _deliver(self, text: str) -> None:
+        self._screen.close()
         self.call.way.deliver(text, self.console, is_text=True)
 
     def _name_of(self, file: PromptFile) -> str:

@@ -69,12 +69,12 @@ class Endless(BadAnswer):
 class LiveSource:
     """The prompts of the server at the other end of a session.
 
-    `key` is what is remembered of the server by; `kept` is given each whole list that was read.
+    `key` is what is remembered of the server by; `keepers` are given each whole list that was read.
     """
 
     session: Session
     key: str = ""
-    kept: Callable[[Listing], None] = lambda listing: None
+    keepers: list[Callable[[Listing], None]] = field(default_factory=list)
     _listing: Listing | None = field(default=None, repr=False)
 
     def list_page(self, cursor: str | None = None) -> Page:
@@ -129,7 +129,8 @@ class LiveSource:
         if listing.next_cursor is None:
             self._listing = listing
         if until is None:
-            self.kept(listing)
+            for keep in self.keepers:
+                keep(listing)
         return listing
 
     def first_pages(self, count: int) -> Listing:

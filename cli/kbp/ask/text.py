@@ -1,0 +1,96 @@
+"""One text asked for on the terminal: in as many lines as it has, with an editor and earlier answers at hand."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kbp.ask.terminal import edited
+from kbp.display import fit, safe_line
+
+if TYPE_CHECKING:
+    from prompt_toolkit.completion import Completer
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+Validate = Callable[[str], bool | str]
+"""Says whether a text will do: True, or what is wrong with it."""
+
+
+class Back(Exception):
+    """The person wants the question before this one."""
+
+
+def ask_text(
+    label: str,
+    io: Mapping[str, Any],
+    *,
+    default: str = "",
+    validate: Validate = lambda text: True,
+    completer: "Completer | None" = None,
+    completes_while_typing: bool = False,
+    earlier: Sequence[str] = (),
+) -> str:
+    """The text that a person types.
+
+    Args:
+        label: the question, safe on a terminal.
+        io: the keywords of a terminal.
+        default: what stands there already.
+        validate: says whether a text will do, once Enter is pressed.
+        completer: gives what Tab offers.
+        completes_while_typing: whether every key does as Tab does.
+        earlier: what Up brings back, the last one first.
+
+    Raises:
+        Back: they want the question before.
+        KeyboardInterrupt: they leave.
+        EOFError: they end the input.
+    """
+    import questionary
+    from prompt_toolkit.history import InMemoryHistory
+
+    answer = questionary.text(
+        label,
+        default=default,
+        validate=validate,
+        validate_while_typing=False,
+        completer=completer,
+        complete_while_typing=completes_while_typing,
+        history=InMemoryHistory(list(reversed(earlier))),
+        key_bindings=_keys(),
+        **io,
+    ).unsafe_ask()
+    return str(answer)
+
+
+def shortened(label: str, io: Mapping[str, Any]) -> str:
+    """A question on one line, safe on a terminal, as long as it leaves room to answer on this one."""
+    size = io["output"].get_size()
+    room = max(size.columns * max(size.rows // 2, 1) - 4, 8)
+    return fit(safe_line(label), room) + ":"
+
+
+def _keys() -> "KeyBindings":
+    """Alt-Enter makes a new line, Ctrl-X Ctrl-E opens an editor, Shift-Tab and Esc-Esc lead to the question before."""
+    from prompt_toolkit.application import run_in_terminal
+    from prompt_toolkit.key_binding import KeyBindings
+
+    keys = KeyBindings()
+
+    @keys.add("escape", "enter")
+    def new_line(event: "KeyPressEvent") -> None:
+        event.current_buffer.insert_text("\n")
+
+    @keys.add("c-x", "c-e")
+    async def edit(event: "KeyPressEvent") -> None:
+        buffer = event.current_buffer
+        text = await run_in_terminal(lambda: edited(buffer.text), in_executor=True)
+        if text is not None:
+            buffer.text = text
+            buffer.cursor_position = len(text)
+            buffer.validate_and_handle()
+
+    @keys.add("s-tab")
+    @keys.add("escape", "escape")
+    def back(event: "KeyPressEvent") -> None:
+        event.app.exit(exception=Back)
+
+    return keys

@@ -1,0 +1,91 @@
+"""The live servers that a command line may name, and what was listed of them. No server is asked for a Tab press."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from kbp import shelf
+from kbp.complete.prompts import root_of
+
+TYPE_CHECKING = False  # as type checkers know it
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kbp.model import Prompt
+
+SERVERS, PROMPTS = "servers", "prompts"
+LIFE = 86_400.0
+"""How long the names of a list are offered, in seconds: a prompt is looked up anew before it is called."""
+
+
+def subject_of(label: str) -> str:
+    """What a list is kept under: a server as it was named, with the folder where its name means it."""
+    is_name = "://" not in label and " " not in label
+    here = os.getcwd()  # noqa: PTH109
+    return f"{label} {root_of(here) or here}" if is_name else label
+
+
+def keep(label: str, found: Sequence[Prompt]) -> None:
+    """Keep the names of a list: of each prompt its name, what is said of it, and the same of its arguments."""
+    rows = [["until", str(time.time() + LIFE)]]
+    for prompt in found:
+        rows.append(["prompt", prompt.name, prompt.description or prompt.title or ""])
+        rows += [["argument", each.name, each.description or ""] for each in prompt.arguments]
+    shelf.write(PROMPTS, subject_of(label), rows)
+
+
+def prompts(label: str) -> list[tuple[str, str]]:
+    """The prompts of the last list of a server, each with what is said of it."""
+    return [(row[1], row[2]) for row in _rows(label) if row[0] == "prompt"]
+
+
+def arguments(label: str, prompt: str) -> list[tuple[str, str]]:
+    """The arguments of a prompt in the last list of a server."""
+    found: list[tuple[str, str]] = []
+    is_in = False
+    for row in _rows(label):
+        if row[0] == "prompt":
+            is_in = row[1] == prompt
+        elif is_in:
+            found.append((row[1], row[2]))
+    return found
+
+
+def _rows(label: str) -> list[list[str]]:
+    head, *rows = shelf.read(PROMPTS, subject_of(label)) or [["until", "0"]]
+    if head[0] != "until" or float(head[-1]) < time.time():
+        return []
+    return [row for row in rows if len(row) == 3]
+
+
+def names() -> list[str]:
+    """The servers that are configured here; read anew when one of their files has changed."""
+    here = os.getcwd()  # noqa: PTH109
+    root = root_of(here) or here
+    home = os.path.expanduser("~")  # noqa: PTH111
+    config = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
+    in_project = ("kbp.toml", ".kbp.toml", "pyproject.toml", ".mcp.json", ".vscode/mcp.json", "mcp.json")
+    own = (f"{config}/kbp/config.toml", f"{home}/.claude.json", f"{config}/Code/User/mcp.json")
+    files = [*(f"{root}/{name}" for name in in_project), *own, f"{config}/Claude/claude_desktop_config.json"]
+    stamp = " ".join(map(shelf.stamp_of, files))
+    rows = shelf.read(SERVERS, root, stamp)
+    if rows is None:
+        rows = [[name] for name in _configured(root)]
+        shelf.write(SERVERS, root, rows, stamp)
+    return [row[0] for row in rows]
+
+
+def _configured(root: str) -> list[str]:
+    from pathlib import Path
+
+    from kbp import configuration, dialects
+    from kbp.live.servers import catalogue
+
+    try:
+        path = configuration.find(Path.cwd())
+        project = configuration.load(path, dialects.names()) if path else configuration.Configuration()
+        return [server.name for server in catalogue(project, Path(root)).servers]
+    except configuration.Wrong:
+        return []

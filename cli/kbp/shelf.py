@@ -1,0 +1,92 @@
+"""Small tables on disk that a Tab press can read: nothing is imported for it that starts slowly.
+
+A table is rows of short texts. It is kept under what it is of (its subject) as long as its stamp is the same. A broken
+or missing one is no table.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import zlib
+
+TYPE_CHECKING = False  # as type checkers know it
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_FOLDER = "completion"
+
+
+def state_folder() -> str:
+    """Where kbp keeps what it remembers between runs."""
+    if sys.platform == "darwin":
+        return os.path.join(os.path.expanduser("~/Library/Application Support"), "kbp")  # noqa: PTH111, PTH118
+    if sys.platform == "win32":
+        return os.path.join(os.environ.get("LOCALAPPDATA", ""), "kbp")  # noqa: PTH118
+    state = os.environ.get("XDG_STATE_HOME", "").strip() or os.path.expanduser("~/.local/state")  # noqa: PTH111
+    return os.path.join(state, "kbp")  # noqa: PTH118
+
+
+def read(kind: str, subject: str, stamp: str = "") -> list[list[str]] | None:
+    """The rows that are kept of a subject; None when there are none, or they have another stamp."""
+    try:
+        with open(_path(kind, subject), encoding="utf-8", errors="surrogateescape", newline="\n") as file:  # noqa: PTH123
+            head, *lines = file.read().removesuffix("\n").split("\n")
+    except (OSError, ValueError):
+        return None
+    return [line.split("\t") for line in lines] if head == _head(subject, stamp) else None
+
+
+def write(kind: str, subject: str, rows: Iterable[Sequence[str]], stamp: str = "") -> None:
+    """Keep rows of a subject, for the user alone. Where the folder cannot be written, nothing is kept."""
+    lines = [_head(subject, stamp), *("\t".join(map(_plain, row)) for row in rows)]
+    path = _path(kind, subject)
+    new = f"{path}.{os.getpid()}"
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(handle, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:  # noqa: PTH123
+            file.write("\n".join(lines) + "\n")
+        os.replace(new, path)  # noqa: PTH105
+    except (OSError, ValueError):
+        return
+
+
+def clear(kind: str) -> None:
+    """Keep nothing of a kind any more.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    folder = os.path.join(state_folder(), _FOLDER)  # noqa: PTH118
+    try:
+        with os.scandir(folder) as entries:
+            paths = [entry.path for entry in entries if entry.name.startswith(f"{kind}-")]
+    except FileNotFoundError:
+        return
+    for path in paths:
+        os.unlink(path)  # noqa: PTH108
+
+
+def stamp_of(path: str) -> str:
+    """What changes when a file does; empty when there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except (OSError, ValueError):
+        return ""
+    return f"{found.st_mtime_ns}.{found.st_size}.{found.st_ino}"
+
+
+def _path(kind: str, subject: str) -> str:
+    number = zlib.crc32(subject.encode("utf-8", "surrogateescape"))
+    return os.path.join(state_folder(), _FOLDER, f"{kind}-{number:08x}")  # noqa: PTH118
+
+
+def _head(subject: str, stamp: str) -> str:
+    return f"{_plain(subject)}\t{stamp}"
+
+
+def _plain(text: str) -> str:
+    """The text without what parts rows and cells."""
+    return text.replace("\t", " ").replace("\n", " ") if "\t" in text or "\n" in text else text

@@ -1,0 +1,397 @@
+"""Completion: the engine, and Tab really pressed in bash, zsh and fish."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from conftest import LIBRARY, TESTS, Kbp
+from live_servers import stdio_command
+from terminals import Terminal
+
+from kbp import history, settings, shelf
+from kbp.complete import quoting
+
+SCRIPTS = TESTS.parent / "completions"
+PROMPT = """---
+description: Debug it
+arguments:
+- {name: app, description: The workload, required: true}
+- {name: since, default: 2h 30m}
+---
+{{ app }} {{ since }}
+"""
+FILES = {
+    "prompts/debug.md": PROMPT,
+    "prompts/open incident.md": PROMPT,
+    'prompts/it\'s "q" $x `y`.md': PROMPT,
+    "prompts/日本_レビュー.md": PROMPT,
+    "prompts/-dash.md": PROMPT,
+    "other/prompts/elsewhere.md": PROMPT,
+    "value one.txt": "x",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / "lib" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    program, *arguments = stdio_command(tmp_path / "log")
+    server = f"[servers.docs]\ncommand = {json.dumps(program)}\nargs = {json.dumps(arguments)}\n"
+    (tmp_path / "lib/kbp.toml").write_text(f'paths = ["other/prompts"]\n{server}')
+    return tmp_path / "lib"
+
+
+# Tab, pressed
+
+TABS: list[tuple[str, list[str]]] = [
+    ("kbp ren\t", ["render"]),
+    ("kbp lint --exit-z\t", ["lint", "--exit-zero"]),
+    ("kbp lint --format sar\t", ["lint", "--format", "sarif"]),
+    ("kbp lint --format=sar\t", ["lint", "--format=sarif"]),
+    ("kbp lint -fsar\t", ["lint", "-fsarif"]),
+    ("kbp --color alw\tlist", ["--color", "always", "list"]),
+    ("kbp rules unquoted-h\t", ["rules", "unquoted-hint"]),
+    ("kbp lint --select unquoted-hint,unquoted-v\t", ["lint", "--select", "unquoted-hint,unquoted-value"]),
+    ("kbp config sc\t", ["config", "schema"]),
+    ("kbp completions fi\t", ["completions", "fish"]),
+    ("kbp render deb\t", ["render", "debug"]),
+    ("kbp show else\t", ["show", "elsewhere"]),
+    ("kbp render ope\t", ["render", "open incident"]),
+    ("kbp render open\\ in\t", ["render", "open incident"]),
+    ("kbp render it\t", ["render", 'it\'s "q" $x `y`']),
+    ("kbp render 日\t", ["render", "日本_レビュー"]),
+    ("kbp edit -- -d\t", ["edit", "--", "-dash"]),
+    ("kbp -C other render el\t", ["-C", "other", "render", "elsewhere"]),
+    ("kbp render -p other el\t", ["render", "-p", "other", "elsewhere"]),
+    ("kbp render debug -a ap\tx", ["render", "debug", "-a", "app=x"]),
+    ("kbp render debug --arg=ap\tx", ["render", "debug", "--arg=app=x"]),
+    ("kbp render debug -aap\tx", ["render", "debug", "-aapp=x"]),
+    ("kbp render debug -a app=1 -a \t1h", ["render", "debug", "-a", "app=1", "-a", "since=1h"]),
+    ("kbp render debug -a since=\t", ["render", "debug", "-a", "since=2h 30m"]),
+    ("kbp render debug -a app=kep\t", ["render", "debug", "-a", "app=kept before"]),
+    ("kbp render debug -a app=@val\t", ["render", "debug", "-a", "app=@value one.txt"]),
+    ("kbp lint pro\t", ["lint", "prompts/"]),
+    ("kbp lint val\t", ["lint", "value one.txt"]),
+    ("kbp render debug -o val\t", ["render", "debug", "-o", "value one.txt"]),
+    ("kbp render --server do\t", ["render", "--server", "docs"]),
+    ("kbp render --server docs gre\t", ["render", "--server", "docs", "greet"]),
+    ("kbp render --server docs two\t", ["render", "--server", "docs", "two words"]),
+    ("kbp render docs:gre\t", ["render", "docs:greet"]),
+    ("kbp render docs:greet -a to\tx", ["render", "docs:greet", "-a", "tone=x"]),
+    ("kbp server info do\t", ["server", "info", "docs"]),
+]
+QUOTED: list[tuple[str, list[str]]] = [
+    ('kbp render "open in\t', ["render", "open incident"]),
+    ("kbp render 'open in\t", ["render", "open incident"]),
+    ('kbp render debug -a "since=\t', ["render", "debug", "-a", "since=2h 30m"]),
+]
+IN_BASH: list[tuple[str, list[str]]] = [
+    *QUOTED,
+    ("KBP_LOG=x kbp render deb\t", ["kbp", "render", "debug"]),
+    ("kbp render 'it\t", ["render", 'it\'s "q" $x `y`']),
+]
+
+START = {
+    "bash": "bash --norc --noprofile -i",
+    "zsh": "zsh -f -i",
+    "zsh sourced": "zsh -f -i",
+    "fish": "fish --no-config -i",
+}
+SET_UP = {
+    "bash": "PS1='ready> '; . {scripts}/kbp.bash",
+    "zsh": "PS1='ready> '; fpath=({scripts} $fpath); autoload -Uz compinit; compinit -u -D",
+    "zsh sourced": "PS1='ready> '; . {scripts}/_kbp",
+    "fish": "source {scripts}/kbp.fish; function fish_prompt; echo 'ready> '; end; function fish_greeting; end",
+}
+
+
+@pytest.mark.parametrize("shell", START)
+def test_tab_completes_in_a_real_shell(shell: str, folder: Path, home: Path, kbp: Kbp) -> None:
+    program = START[shell].split()[0]
+    if shutil.which(program) is None:
+        assert "KBP_ALL_TESTS" not in os.environ, f"there is no {program}"
+        pytest.skip(f"there is no {program}")
+    history.remember(history.of_file(str(folder / "prompts/debug.md")), {"app": "kept before"})
+    assert kbp("list", "--server", "docs", "--yes", cwd=folder).code == 0
+    cases = [*TABS, *{"bash": IN_BASH, "fish": []}.get(shell, QUOTED)]
+    with Terminal(folder, 200, 40) as terminal:
+        press(terminal, shell, folder, home)
+        got = {typed: taken(terminal, typed, folder) for typed, _ in cases}
+    if shell.startswith("zsh"):
+        cases = [(typed, [word.rstrip("/") for word in expected]) for typed, expected in cases]  # its own habit
+    wrong = [(typed, expected, got[typed]) for typed, expected in cases if got[typed] != expected]
+    assert wrong == []
+
+
+WRITES = """import json, os, sys
+open({new!r}, "w").write(json.dumps(sys.argv[2:]))
+os.replace({new!r}, {path!r})
+"""
+
+
+def press(terminal: Terminal, shell: str, folder: Path, home: Path) -> None:
+    """Start a shell in which `argv` writes down the words that it is called with."""
+    bin = folder.parent / "bin"
+    bin.mkdir()
+    (bin / "argv.py").write_text(WRITES.format(new=str(folder.parent / "new"), path=str(folder.parent / "argv.json")))
+    python = shlex.quote(sys.executable)
+    (bin / "argv").write_text(f'#!/bin/sh\nexec {python} -I {shlex.quote(str(bin / "argv.py"))} "$@"\n')
+    (bin / "kbp").write_text(f'#!/bin/sh\nexec {python} -m kbp "$@"\n')
+    for path in bin.iterdir():
+        path.chmod(0o755)
+    terminal.start(f"cd {shlex.quote(str(folder))}; export PATH={shlex.quote(str(bin))}:$PATH; exec {START[shell]}")
+    while not terminal.screen().strip():  # its own prompt
+        time.sleep(0.02)
+    terminal.type(SET_UP[shell].format(scripts=shlex.quote(str(SCRIPTS))))
+    terminal.keys("Enter")
+    terminal.wait("\nready>")
+
+
+def taken(terminal: Terminal, typed: str, folder: Path) -> list[str] | None:
+    """The words that a shell understands once a line is typed in which Tab is pressed."""
+    written = folder.parent / "argv.json"
+    written.unlink(missing_ok=True)
+    quote = next((each for each in "'\"" if typed.split("\t")[0].count(each) % 2), "")
+    before, _, after = typed.partition("\t")
+    terminal.type(before)
+    terminal.keys("Tab")
+    time.sleep(0.3)
+    terminal.type(after)
+    screen = terminal.screen()
+    if quote and not screen.rstrip().endswith(quote):
+        terminal.type(quote)
+    terminal.keys("C-a")
+    terminal.type("argv ")
+    terminal.keys("Enter")
+    end = time.monotonic() + 5
+    while not written.exists():
+        if time.monotonic() > end:
+            terminal.keys("C-c")
+            return None
+        time.sleep(0.02)
+    found: list[str] = json.loads(written.read_text())
+    return found
+
+
+# The engine
+
+
+def complete(*words: str, folder: Path, shell: str = "zsh", **environment: str) -> list[str]:
+    """The lines that a Tab press is answered with."""
+    arguments = ["bash", words[0], str(len(words[0]))] if shell == "bash" else [shell, "--", *words]
+    run = [sys.executable, "-m", "kbp", "__complete", *arguments]
+    given = {**os.environ, "PYTHONPATH": str(TESTS.parent / "cli"), **environment}
+    done = subprocess.run(
+        run, cwd=folder, capture_output=True, text=True, errors="surrogateescape", env=given, check=True
+    )
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("options", [[], ["-p", "prompts"], ["--project-only"], ["--library", "team"]])
+def test_the_names_are_those_of_the_list(options: list[str], kbp: Kbp) -> None:
+    listed = kbp("list", "--format", "names", *options, cwd=LIBRARY).out.split()
+    _, *lines = complete("kbp", "render", *options, "", folder=LIBRARY)
+    assert sorted(line.partition("\t")[0] for line in lines) == sorted(set(listed))
+
+
+def test_the_names_are_those_of_all_places(folder: Path, home: Path, kbp: Kbp) -> None:
+    for name in (".claude/commands/mine.md", "config/kbp/prompts/own.md", "config/Code/User/prompts/edits.prompt.md"):
+        path = home / name
+        path.parent.mkdir(parents=True)
+        path.write_text("---\ndescription: x\n---\nHi.\n")
+    (home / "config/Code/User/prompts/other.md").write_text("Hi.\n")
+    (folder / "plugins/a/.claude-plugin").mkdir(parents=True)
+    (folder / "plugins/a/.claude-plugin/plugin.json").write_text('{"name": "a"}')
+    for name in (
+        "plugins/a/commands/deep/er.md",
+        "extra/prompts/more.md",
+        ".github/prompts/hub.prompt.md",
+        "README.md",
+    ):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("---\ndescription: x\n---\nHi.\n")
+    environment = {"KBP_PATH": str(folder / "extra"), "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")}
+    _, *lines = complete("kbp", "render", "", folder=folder, **environment)
+    names = {line.partition("\t")[0] for line in lines}
+    assert {"mine", "own", "edits", "er", "more", "hub", "debug", "elsewhere"} <= names
+    assert names.isdisjoint({"other", "README"})
+
+
+HOSTILE = {
+    "prompts/a\nb.md": "x",
+    "prompts/\x1b[31mred.md": "x",
+    "prompts/fine.md": '---\ndescription: "\x1b]0;title\x07 and\ttab"\n---\n',
+    "prompts/broken.md": b"\xff\xfe---\n",
+    "prompts/loop.md/x": "x",
+}
+
+
+def test_hostile_names_and_texts_stay_out(tree: Callable[..., Path]) -> None:
+    top = tree(HOSTILE)
+    (top / "prompts/dangling.md").symlink_to("nowhere")
+    (top / "prompts/around").symlink_to("..")
+    os.mkfifo(top / "prompts/pipe.md")
+    lines = complete("kbp", "render", "", folder=top)
+    assert lines == ["plain", "broken\t", "fine\t ]0;title  and tab"]
+    assert complete("kbp", "render", "fine", "-a", "", folder=top) == ["plain"]
+    assert complete("kbp", "render", "broken", "-a", "x=", folder=top) == ["plain"]
+    assert complete("kbp", "render", "none", "-a", "", folder=top) == ["plain"]
+
+
+ODD: list[tuple[Sequence[str], list[str]]] = [
+    ([], ["plain"]),
+    (["kbp"], ["plain"]),
+    (["kbp", "nothing", ""], ["plain"]),
+    (["kbp", "-C", "/nowhere", "render", ""], ["files"]),
+    (["kbp", "render", "--nothing=x"], ["plain"]),
+    (["kbp", "render", "x", "--header", "x"], ["plain"]),
+    (["kbp", "lint", "--format=nothing"], ["plain"]),
+    (["kbp", "list", "debug", "more"], ["plain"]),
+    (["kbp", "render", "\udcff"], ["files"]),
+    (["kbp", "render", "./"], ["files"]),
+    (["kbp", "config", "path", ""], ["plain"]),
+]
+
+
+@pytest.mark.parametrize(("words", "expected"), ODD)
+def test_odd_lines_are_answered(words: Sequence[str], expected: list[str], folder: Path) -> None:
+    assert complete(*words, folder=folder)[:1] == expected
+
+
+def test_a_tab_press_never_fails(folder: Path) -> None:
+    for arguments in (
+        [],
+        ["bash"],
+        ["bash", "kbp", "x"],
+        ["fish", "--"],
+        ["zsh", "--", "kbp", "render", "x" * 100_000],
+    ):
+        run = [sys.executable, "-m", "kbp", "__complete", *arguments]
+        done = subprocess.run(run, cwd=folder, capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+        assert done.stdout in ("files\n", "plain\n") or arguments == ["fish", "--"]
+
+
+def test_a_tab_press_imports_nothing_that_starts_slowly(folder: Path, kbp: Kbp) -> None:
+    slow = {"typing", "re", "dataclasses", "pathlib", "json", "typer", "yaml", "enum", "collections"}
+    lines = (["kbp", ""], ["kbp", "render", ""], ["kbp", "render", "debug", "-a", ""], ["kbp", "show", "--server", ""])
+    for words in lines:
+        complete(*words, folder=folder)  # what is read once
+        run = [sys.executable, "-I", "-X", "importtime", "-c", START_UP, *words]
+        done = subprocess.run(run, cwd=folder, capture_output=True, text=True, check=True)
+        loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
+        after = {name for name in loaded if name.partition(".")[0] in slow}
+        assert not after, (words, after)
+        assert "kbp.complete.engine" in loaded
+
+
+START_UP = f"""
+import sys
+sys.path.insert(0, {str(TESTS.parent / "cli")!r})
+sys.argv[1:1] = ["__complete", "zsh", "--"]
+from kbp.__main__ import main
+main()
+"""
+
+
+def test_the_folders_of_the_user_are_those_of_kbp(home: Path) -> None:
+    assert Path(shelf.state_folder()) == settings.state_folder()
+
+
+def test_a_changed_file_is_read_anew(folder: Path) -> None:
+    def keys() -> list[str]:
+        return [line.partition("=")[0] for line in complete("kbp", "render", "debug", "-a", "", folder=folder)[1:]]
+
+    assert keys() == ["app", "since"]
+    (folder / "prompts/debug.md").write_text("---\narguments: [{name: other}]\n---\n{{ other }}\n")
+    assert keys() == ["other"]
+
+
+def test_the_names_of_a_server_are_kept_a_day(folder: Path, kbp: Kbp, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert complete("kbp", "render", "--server", "docs", "gre", folder=folder) == ["plain"]
+    assert kbp("list", "--server", "docs", "--yes", cwd=folder).code == 0
+    assert complete("kbp", "render", "--server", "docs", "gre", folder=folder)[1].startswith("greet\t")
+    assert complete("kbp", "render", "--server", "docs", "gre", folder=folder.parent) == ["plain"], "another project"
+    monkeypatch.setattr("kbp.complete.servers.LIFE", -1.0)
+    assert kbp("list", "--server", "docs", "--yes", cwd=folder).code == 0
+    assert complete("kbp", "render", "--server", "docs", "gre", folder=folder) == ["plain"]
+
+
+LINES = [
+    ("kbp a b", ["kbp", "a", "b"]),
+    ("kbp a ", ["kbp", "a", ""]),
+    ("kbp 'a b", ["kbp", "a b"]),
+    ('kbp "a\\"b', ["kbp", 'a"b']),
+    ("kbp a\\ b", ["kbp", "a b"]),
+    ("kbp a''b", ["kbp", "ab"]),
+    ("x | kbp a", ["kbp", "a"]),
+    ("X=1 Y=2 kbp a", ["kbp", "a"]),
+    ("", [""]),
+    ("kbp a\\", ["kbp", "a\\"]),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), LINES)
+def test_a_line_of_bash_is_split(line: str, expected: list[str]) -> None:
+    assert quoting.split(line, len(line))[0] == expected
+    assert quoting.split(line + " more", len(line))[0] == expected
+
+
+# Installed
+
+
+PLACES = [
+    ("bash", "data/bash-completion/completions/kbp.bash", ".bashrc"),
+    ("zsh", "data/zsh/site-functions/_kbp", ".zshrc"),
+    ("fish", "config/fish/completions/kbp.fish", None),
+    ("powershell", "config/powershell/kbp.ps1", "config/powershell/profile.ps1"),
+]
+
+
+@pytest.mark.parametrize(("shell", "place", "startup"), PLACES)
+def test_a_script_is_installed(
+    shell: str, place: str, startup: str | None, kbp: Kbp, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
+    monkeypatch.delenv("ZDOTDIR", raising=False)
+    result = kbp("completions", shell, "--install")
+    assert (result.code, result.out) == (0, f"{home / place}\n")
+    assert (home / place).read_text() == kbp("completions", shell).out
+    if startup:
+        assert str(home / startup) in result.err
+        assert not (home / startup).exists(), "a start-up file was written unasked"
+        (home / startup).parent.mkdir(parents=True, exist_ok=True)
+        (home / startup).write_text("# mine")
+        for _ in range(2):
+            assert kbp("completions", shell, "--install", "--yes").code == 0
+        mine, line = (home / startup).read_text().splitlines()
+        assert (mine, line in result.err) == ("# mine", True)
+    (home / place).write_text("mine\n")
+    result = kbp("completions", shell, "--install")
+    assert (result.code, result.err) == (2, f"error: {home / place} is there already, and is not of kbp\n")
+    assert (home / place).read_text() == "mine\n"
+
+
+WRONG = [
+    (["csh"], "there is no 'csh'"),
+    (["bash", "--yes"], "--yes goes with --install"),
+    (["zhs"], "did you mean 'zsh'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), WRONG)
+def test_wrong_requests_are_told(arguments: list[str], said: str, kbp: Kbp) -> None:
+    result = kbp("completions", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert said in result.err
