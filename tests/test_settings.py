@@ -1,6 +1,9 @@
 """What the environment says."""
 
+from pathlib import Path
+
 import pytest
+from conftest import Kbp, Tree
 
 from kbp.settings import use_color
 
@@ -27,3 +30,14 @@ def test_the_flag_comes_before_the_environment_and_that_before_the_terminal(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert use_color(flag, is_terminal) is colored
+
+
+def test_the_settings_of_a_person_hold_in_all_projects(kbp: Kbp, tree: Tree, home: Path) -> None:
+    top = tree({"kbp.toml": "picker.preview = true\n"})
+    (home / "config/kbp").mkdir(parents=True)
+    (home / "config/kbp/config.toml").write_text("history = false\npicker.preview = false\n")
+    lines = kbp("config", "show", cwd=top).out.splitlines()
+    assert [line for line in lines if line.startswith("picker")] == ["picker.preview = true  # kbp.toml:1"]
+    assert next(line for line in lines if line.startswith("history")).endswith("config/kbp/config.toml:1")
+    (home / "config/kbp/config.toml").write_text("exclude = []\n")
+    assert "`exclude` belongs to a project" in kbp("config", "show", cwd=top).err

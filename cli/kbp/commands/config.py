@@ -16,8 +16,10 @@ from kbp.output.jsontext import dump
 
 def _show(console: Console) -> int:
     """Every setting with its value, and where that stands."""
-    found = console.configuration
+    project = console.configuration
     for setting in configuration.SETTINGS:
+        is_own = setting.is_personal and setting.name not in project.values
+        found = console.own_configuration if is_own else project
         line = found.lines.get(setting.name)
         where = "default"
         if setting.name in found.values and found.path:

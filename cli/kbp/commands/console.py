@@ -111,19 +111,27 @@ class Console:
             raise Stop(f"{path}: required-version is {wanted}, and this is kbp {__version__}")
         return found
 
+    @cached_property
+    def own_configuration(self) -> "Configuration":
+        """The settings that the user has for all projects.
+
+        Raises:
+            Stop: they cannot be used.
+        """
+        from kbp import configuration as configurations
+
+        try:
+            return configurations.load_own()
+        except configurations.Wrong as wrong:
+            raise Stop(wrong.faults) from None
+
     def own_value(self, name: str) -> Any:
         """The value of a setting that the user may have for all projects: those of this one go first.
 
         Raises:
             Stop: settings cannot be used.
         """
-        from kbp import configuration as configurations
-
-        try:
-            own = configurations.load_own()
-        except configurations.Wrong as wrong:
-            raise Stop(wrong.faults) from None
-        return self.configuration.values.get(name, own.value(name))
+        return self.configuration.values.get(name, self.own_configuration.value(name))
 
     @property
     def use_color(self) -> bool:
