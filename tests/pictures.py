@@ -15,7 +15,7 @@ _FORMAT = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="ht
 {chrome}
 <g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
 {backgrounds}
-<g class="{unique_id}-matrix">{matrix}</g>
+<g class="{unique_id}-matrix" xml:space="preserve">{matrix}</g>
 </g>
 </svg>
 """
