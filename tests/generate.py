@@ -27,7 +27,8 @@ _KINDS_BY_NAME = {
     ("diff", "A B"): "prompt…",
     ("rules", "NAME"): "rule",
     ("server", "NAME"): "server",
-    **dict.fromkeys(["--arg", "-A"], "argument"),
+    "--arg": "argument",
+    "-A": "raw argument",
 }
 
 
@@ -176,7 +177,7 @@ def _roff(text: str) -> str:
 def files() -> dict[Path, str]:
     """All that is made, by its path."""
     scripts = {TOP / "completions" / found.script: found.text for found in map(shell_called, SHELLS)}
-    return {TOP / "cli/kbp/complete/table.py": table(), TOP / "man/kbp.1": man(), **scripts}
+    return {TOP / "cli/kbp/complete/table.py": table(), TOP / "completions/kbp.1": man(), **scripts}
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Self
 import pytest
 
 KBP = [sys.executable, "-m", "kbp"]
-_PATIENCE = float(os.environ.get("KBP_TEST_PATIENCE", "20"))
+PATIENCE = float(os.environ.get("KBP_TESTPATIENCE", "20"))
 _FORBIDDEN = ("CI", "KBP_NO_INPUT", "NO_COLOR", "TMUX")
 
 
@@ -66,7 +66,7 @@ class Terminal:
         """What a program put in the clipboard through the terminal."""
         return self._tmux("show-buffer")
 
-    def wait(self, text: str, seconds: float = _PATIENCE) -> str:
+    def wait(self, text: str, seconds: float = PATIENCE) -> str:
         """The screen once a text is on it."""
         end = time.monotonic() + seconds
         while text not in (screen := self.screen()):
@@ -87,7 +87,7 @@ class Terminal:
         self._tmux("set-buffer", text)
         self._tmux("paste-buffer", "-p")
 
-    def done(self, seconds: float = _PATIENCE) -> int:
+    def done(self, seconds: float = PATIENCE) -> int:
         """The exit code, once the command has ended."""
         end = time.monotonic() + seconds
         while not self._code.exists() or not self._code.read_text().strip():

@@ -1,5 +1,6 @@
 """Completion: the engine, and Tab really pressed in bash, zsh and fish."""
 
+import importlib
 import json
 import os
 import shlex
@@ -13,10 +14,10 @@ from pathlib import Path
 import pytest
 from conftest import LIBRARY, TESTS, Kbp
 from live_servers import stdio_command
-from terminals import Terminal
+from terminals import PATIENCE, Terminal
 
 from kbp import history, settings, shelf
-from kbp.complete import quoting
+from kbp.complete import folders, quoting
 
 SCRIPTS = TESTS.parent / "completions"
 PROMPT = """---
@@ -163,8 +164,11 @@ def taken(terminal: Terminal, typed: str, folder: Path) -> list[str] | None:
     quote = next((each for each in "'\"" if typed.split("\t")[0].count(each) % 2), "")
     before, _, after = typed.partition("\t")
     terminal.type(before)
+    before_tab = terminal.screen()
     terminal.keys("Tab")
-    time.sleep(0.3)
+    end = time.monotonic() + PATIENCE / 4
+    while terminal.screen() == before_tab and time.monotonic() < end:
+        time.sleep(0.02)
     terminal.type(after)
     screen = terminal.screen()
     if quote and not screen.rstrip().endswith(quote):
@@ -172,7 +176,7 @@ def taken(terminal: Terminal, typed: str, folder: Path) -> list[str] | None:
     terminal.keys("C-a")
     terminal.type("argv ")
     terminal.keys("Enter")
-    end = time.monotonic() + 5
+    end = time.monotonic() + PATIENCE
     while not written.exists():
         if time.monotonic() > end:
             terminal.keys("C-c")
@@ -395,3 +399,126 @@ def test_wrong_requests_are_told(arguments: list[str], said: str, kbp: Kbp) -> N
     result = kbp("completions", *arguments)
     assert (result.code, result.out) == (2, "")
     assert said in result.err
+
+
+PIPES = ["pyproject.toml", ".gitignore", "kbp.toml", ".kbpignore", ".claude-plugin/marketplace.json"]
+
+
+@pytest.mark.parametrize("name", PIPES)
+def test_a_pipe_in_a_project_is_not_waited_for(name: str, folder: Path) -> None:
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    (folder / ".git").mkdir()
+    assert "debug\tDebug it" in complete("kbp", "render", "", folder=folder)
+
+
+def test_what_is_left_out_of_the_list_is_left_out(folder: Path, kbp: Kbp) -> None:
+    (folder / "kbp.toml").write_text('exclude = ["prompts/drafts/**"]\n')
+    (folder / ".gitignore").write_text("build/\n# none\n*.tmp\nprompts/old\n")
+    (folder / "cfg.toml").write_text('paths = ["other/prompts"]\n')
+    for name in ("drafts/one", "build/two", "old/three", "kept/four"):
+        (folder / f"prompts/{name}.md").parent.mkdir()
+        (folder / f"prompts/{name}.md").write_text(PROMPT)
+    (folder / ".git").mkdir()
+    for options in ([], ["--config", "cfg.toml"], ["--no-config"]):
+        _, *lines = complete("kbp", "render", *options, "", folder=folder)
+        listed = set(kbp("list", "--format", "names", *options, cwd=folder).out.split("\n"))
+        assert {line.partition("\t")[0] for line in lines} == {name for name in listed if name and name[0] != "-"}, (
+            options
+        )
+    _, *lines = complete("kbp", "render", "el", folder=folder, KBP_CONFIG="cfg.toml")
+    assert lines == ["elsewhere\tDebug it"]
+
+
+def test_many_folders_do_not_hide_the_prompts(folder: Path) -> None:
+    (folder / ".git").mkdir()
+    for number in range(2_100):
+        (folder / f"a{number}").mkdir()
+    assert "debug\tDebug it" in complete("kbp", "render", "", folder=folder)
+
+
+def test_a_name_that_would_be_an_option_is_offered_behind_dashes_alone(folder: Path) -> None:
+    (folder / "prompts/--output=owned.md").write_text(PROMPT)
+    assert not any(line.startswith("-") for line in complete("kbp", "render", "", folder=folder))
+    assert "--output=owned\tDebug it" in complete("kbp", "render", "--", "", folder=folder)
+
+
+def test_what_means_a_file_is_offered_where_it_is_a_text(folder: Path) -> None:
+    (folder / "prompts/at.md").write_text('---\narguments: [{name: x, default: "@/etc/passwd"}]\n---\n{{ x }}\n')
+    history.remember(history.of_file(str(folder / "prompts/at.md")), {"x": "@@me"})
+    history.remember(history.of_file(str(folder / "prompts/at.md")), {"x": "@value one.txt"})
+    assert complete("kbp", "render", "at", "-a", "x=", folder=folder)[1:] == ["x=@value one.txt\t"]
+    assert complete("kbp", "render", "at", "-A", "x=", folder=folder)[1:] == ["x=@/etc/passwd\t", "x=@me\t"]
+    assert complete("kbp", "render", "at", "-A", "x=@v", folder=folder) == ["plain"]
+
+
+QUOTES = [
+    ('kbp render "f', "f!touch", False),
+    ('kbp render "f', "f", True),
+    ("kbp render 'c", "c'", False),
+    ("kbp render c", "c'!", True),
+]
+
+
+@pytest.mark.parametrize(("line", "name", "expected"), QUOTES)
+def test_what_an_open_quote_cannot_hold_is_not_offered(line: str, name: str, expected: bool, folder: Path) -> None:
+    (folder / f"prompts/{name}.md").write_text(PROMPT)
+    assert (len(complete(line, folder=folder, shell="bash")) > 1) == expected
+
+
+def test_no_secret_is_on_the_shelf(folder: Path, home: Path, kbp: Kbp) -> None:
+    command = shlex.join([*stdio_command(folder.parent / "log"), "--token", "s3cr3tvalue"])
+    assert kbp("list", "--server-cmd", command).code == 0
+    kept = [path for path in (home / "state/kbp").rglob("*") if path.is_file()]
+    assert any(path.name.startswith("prompts-") for path in kept)
+    assert not [path for path in kept if b"s3cr3tvalue" in path.read_bytes()]
+    assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
+
+
+def test_the_shelf_is_bounded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelf, "_MAX_TABLES", 5)
+    for number in range(9):
+        shelf.write("values", f"file /{number}", [["x", "1"]])
+        os.utime(shelf._path("values", f"file /{number}"), (number + 1, number + 1))
+    assert len(list((home / "state/kbp/completion").iterdir())) == 5
+    assert shelf.read("values", "file /8") == [["x", "1"]]
+    assert shelf.read("values", "file /1") is None
+
+
+@pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
+def test_the_folders_are_those_of_platformdirs(system: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setenv("LOCALAPPDATA", "C:/local")
+    monkeypatch.setenv("APPDATA", "C:/roaming")
+    if system == "win32":
+        assert folders.own() == "C:/roaming/kbp"
+        assert shelf.state_folder().replace("\\", "/") == "C:/local/kbp"
+        return
+    module, name = {"linux": ("unix", "Unix"), "darwin": ("macos", "MacOS")}[system]
+    dirs = getattr(importlib.import_module(f"platformdirs.{module}"), name)("kbp", appauthor=False, roaming=True)
+    assert folders.own() == dirs.user_config_dir
+    assert shelf.state_folder() == dirs.user_state_dir
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.delenv("XDG_STATE_HOME")
+    assert folders.own() == dirs.user_config_dir
+    assert shelf.state_folder() == dirs.user_state_dir
+    assert f"{folders.editor()}/mcp.json" in folders.server_files()
+
+
+def test_a_relative_state_folder_is_none(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "relative")
+    assert shelf.state_folder() == str(home / ".local/state/kbp")
+
+
+def test_a_folder_with_shell_code_in_its_name_is_a_folder(
+    kbp: Kbp, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    odd = tmp_path / f"a\"$(touch {tmp_path / 'owned'})'b"
+    monkeypatch.setenv("XDG_DATA_HOME", str(odd))
+    assert kbp("completions", "bash", "--install", "--yes").code == 0
+    line = f". {shlex.quote(str(home / '.bashrc'))}; complete -p kbp"
+    done = subprocess.run(["bash", "--norc", "-c", line], capture_output=True, text=True, check=True)
+    assert "_kbp kbp" in done.stdout
+    assert not (tmp_path / "owned").exists()

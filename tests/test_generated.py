@@ -35,7 +35,7 @@ def test_the_scripts_are_what_is_printed(shell: str, kbp: Kbp) -> None:
 
 
 def test_the_man_page_is_one(tmp_path: Path) -> None:
-    page = TESTS.parent / "man/kbp.1"
+    page = TESTS.parent / "completions/kbp.1"
     if shutil.which("man") is None:
         assert "KBP_ALL_TESTS" not in os.environ, "there is no man"
         pytest.skip("there is no man")

@@ -6,18 +6,31 @@ import os
 import shlex
 import shutil
 import stat
+import subprocess
+import sys
 import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
-from conftest import LIBRARY, Golden, Kbp
+from conftest import LIBRARY, TESTS, Golden, Kbp
 from live_servers import Hard, stdio_command
 from pictures import svg_of
-from terminals import Terminal
+from terminals import KBP, Terminal
 
 from kbp import history
+from kbp.commands.asking import Past, tell_command
+from kbp.commands.calling import Call, Calling
+from kbp.commands.console import Console
+from kbp.commands.given import Given
+from kbp.commands.live import Live
+from kbp.commands.way import Way
+from kbp.display import quoted, safe
+from kbp.live.base import Unreachable
+from kbp.live.source import LiveSource
+from kbp.model import Argument
 
 DEBUG = """---
 description: Debug the logs of a workload
@@ -221,7 +234,9 @@ def test_what_is_typed_is_what_the_command_says(screen: Screen, folder: Path, kb
     terminal.answer([("? note", ["=@@me", "M-Enter", "=$HOME `x`", "Enter"])])
     assert terminal.done() == 0
     command = (folder / "out").read_text()
-    assert command == "kbp render debug -a app='it'\"'\"'s \\ @x' -a since=@value.txt -A note='@me\n$HOME `x`'\n"
+    assert (
+        command == "kbp render debug -a app='it'\"'\"'s '\"\\\\\"' @x' -a since=@value.txt -A note='@me\n$HOME `x`'\n"
+    )
     assert (folder / "err").read_text() == ""
     _, *arguments = shlex.split(command)
     assert kbp(*arguments, cwd=folder).out == "<it's \\ @x> <in the file> <@me\n$HOME `x`>\n"
@@ -381,7 +396,8 @@ def test_secrets_are_not_remembered_nor_told(screen: Screen, home: Path, folder:
     (kept,) = (home / "state/kbp/history").iterdir()
     assert "loki" in kept.read_text()
     assert "s3cr3t" not in kept.read_text()
-    assert (folder / "err").read_text() == 'kbp render login -a api_token="$API_TOKEN" -a app=loki\n'
+    hint = "hint: the command below takes API_TOKEN from the environment\n"
+    assert (folder / "err").read_text() == hint + 'kbp render login -A api_token="$API_TOKEN" -a app=loki\n'
 
 
 SECRETS = ["token", "API_KEY", "apiKey", "accessTokenId", "db-password", "secrets", "passwd", "sshKey", "Credentials"]
@@ -399,11 +415,11 @@ def test_what_is_kept_is_bounded(home: Path, monkeypatch: pytest.MonkeyPatch) ->
     for at in range(history.MAX_ANSWERS + 5):
         history.remember("file /a", {"x": str(at)})
     assert history.earlier("file /a", "x") == [str(at) for at in range(24, 4, -1)]
-    history.remember("file /a", {"x": "y" * 100_000})
-    assert history.answered("file /a")[0] == {}
+    history.remember("file /a", {"x": "y" * 100_000, "y": "1"})
+    assert history.answered("file /a")[0] == {"y": "1"}
     monkeypatch.setattr(history, "MAX_PROMPTS", 3)
     for name in "bcde":
-        history.remember(f"file /{name}", {})
+        history.touch(f"file /{name}")
         time.sleep(0.01)
     assert history.latest() == ["file /e", "file /d", "file /c"]
 
@@ -492,7 +508,7 @@ def test_it_is_the_clipboard_of_the_desktop(screen: Screen, folder: Path) -> Non
     terminal.run("render", "plain", "--copy", shell="> out 2> err", DISPLAY=":9", PATH=f"{folder}:{os.environ['PATH']}")
     assert terminal.done() == 0
     assert ((folder / "copied").read_text(), (folder / "out").read_text()) == ("Just this.\n", "")
-    assert (folder / "err").read_text() == "copied to the clipboard\n"
+    assert (folder / "err").read_text() == "copied to the clipboard (xclip)\n"
 
 
 def test_the_picture_in_the_readme_is_a_real_screen(tmp_path: Path, home: Path, golden: Golden) -> None:
@@ -504,7 +520,7 @@ def test_the_picture_in_the_readme_is_a_real_screen(tmp_path: Path, home: Path, 
         picture = svg_of(terminal.screen(color=True), 100, "kbp pick")
         terminal.answer([("debug", ["Escape"])])
         assert terminal.done() == 130
-    golden("../../docs/picker.svg", picture)
+    golden("../../.github/picker.svg", picture)
 
 
 def test_composed_or_not_a_name_is_found(screen: Screen, folder: Path) -> None:
@@ -514,3 +530,217 @@ def test_composed_or_not_a_name_is_found(screen: Screen, folder: Path) -> None:
     terminal.answer([("1/5", ["Enter"])])
     assert terminal.done() == 0
     assert (folder / "out").read_text() == "Hi.\n"
+
+
+def test_another_prompt_may_be_picked_from_the_first_question(screen: Screen, folder: Path) -> None:
+    terminal = screen()
+    terminal.run("pick", "deb", shell="> out 2> err")
+    terminal.answer([("1/4", ["Enter"]), ("? app", ["BTab"]), ("1/4", ["C-u", "=plain"]), ("› plain", ["Enter"])])
+    assert terminal.done() == 0
+    assert (folder / "out").read_text() == "Just this.\n"
+
+
+def test_a_refused_file_is_there_to_be_mended(screen: Screen, folder: Path) -> None:
+    (folder / "prompts/broken.md").write_text("---\ndescription: [a] [b]\n---\nMended.\n")
+    terminal = screen()
+    change = "sed -i 's/\\[a\\] \\[b\\]/fine/'"
+    terminal.run("pick", "brok", shell="> out 2> err", EDITOR=editor(folder, change))
+    terminal.answer([("broken · refused", ["C-e"]), ("broken · kb", ["Enter"])])
+    assert terminal.done() == 0
+    assert (folder / "out").read_text() == "Mended.\n"
+
+
+def test_a_refused_file_that_is_picked_is_told(screen: Screen, folder: Path) -> None:
+    (folder / "prompts/broken.md").write_text("---\ndescription: [a] [b]\n---\nMended.\n")
+    terminal = screen()
+    terminal.run("pick", "brok", shell="> out 2> err")
+    terminal.answer([("broken · refused", ["Enter"])])
+    assert terminal.done() == 1
+    assert "error: prompts/broken.md does not become a prompt" in (folder / "err").read_text()
+
+
+def test_an_editor_that_fails_leaves_the_picker_there(screen: Screen, folder: Path) -> None:
+    terminal = screen()
+    terminal.run("pick", "plain", shell="> out", EDITOR="no-such-editor")
+    terminal.answer([("1/4", ["C-e"]), ("no-such-editor cannot be started", []), ("› plain", ["Enter"])])
+    assert terminal.done() == 0
+    assert (folder / "out").read_text() == "Just this.\n"
+
+
+def test_an_editor_that_fails_in_a_question_is_told(screen: Screen, folder: Path) -> None:
+    terminal = screen()
+    terminal.run("render", "debug", shell="> out", EDITOR="no-such-editor")
+    terminal.answer([("? app", ["=x", "C-x", "C-e"]), ("no editor, or it failed", ["Enter"])])
+    assert terminal.done() == 0
+    assert (folder / "out").read_text() == "<x> <1h> <>\n"
+
+
+def test_values_are_read_where_ctrl_c_ends_it(screen: Screen, folder: Path) -> None:
+    terminal = screen()
+    terminal.run("pick", "deb", "-a", "app=-", "--required-only", shell="> out")
+    terminal.answer([("1/4", ["Enter"])])
+    terminal.wait("? prompt: debug")
+    time.sleep(0.3)  # it reads stdin, which is the terminal
+    terminal.keys("C-c")
+    assert terminal.done() == 130
+
+
+def test_what_was_given_does_not_hide_what_was_answered(screen: Screen, folder: Path, kbp: Kbp) -> None:
+    for options, dialogue in (
+        ([], PICKED[1:]),
+        (["-a", "app=x", "--required-only"], []),
+        (["--print", "name"], []),
+    ):
+        terminal = screen()
+        terminal.run("pick", "deb", *options, shell="> out")
+        terminal.answer([("1/4", ["Enter"]), *dialogue])
+        assert terminal.done() == 0
+    assert kbp("render", "debug", "--last", cwd=folder).out == OUT
+
+
+def test_the_last_answers_complete_what_is_given(folder: Path, kbp: Kbp) -> None:
+    prompt = history.of_file(str(folder / "prompts/debug.md"))
+    history.remember(prompt, {"app": "@value.txt", "since": "", "note": "@@me"})
+    (folder / "value.txt").write_text("in it\n")
+    assert kbp("render", "debug", "--last", cwd=folder).out == "<in it> <1h> <@me>\n"
+    assert kbp("render", "debug", "", "--last", cwd=folder).out == "<in it> <1h> <@me>\n"
+    (folder / "value.txt").unlink()
+    result = kbp("render", "debug", "--last", cwd=folder)
+    assert (result.code, result.out) == (2, "")
+    assert "--last: app: there is no file 'value.txt'" in result.err
+
+
+def test_a_project_cannot_switch_on_what_a_person_switched_off(home: Path, folder: Path, screen: Screen) -> None:
+    (home / "config/kbp").mkdir(parents=True)
+    (home / "config/kbp/config.toml").write_text("history = false\n")
+    (folder / "kbp.toml").write_text("history = true\n")
+    terminal = screen()
+    terminal.run("render", "debug", shell="> out")
+    terminal.answer([("? app", ["=x", "Enter"])])
+    assert terminal.done() == 0
+    assert not (home / "state/kbp/history").exists()
+
+
+def test_nothing_but_what_is_kept_is_cleared(home: Path, kbp: Kbp) -> None:
+    documents = home / "documents"
+    documents.mkdir()
+    (documents / "thesis.json").write_text("mine")
+    (documents / "folder").mkdir()
+    (home / "state/kbp").mkdir(parents=True)
+    (home / "state/kbp/history").symlink_to(documents)
+    history.remember("file /a", {"x": "1"})
+    assert kbp("history", "clear").err == "forgot the answers of 1 prompt\n"
+    assert sorted(path.name for path in documents.iterdir()) == ["folder", "thesis.json"]
+
+
+def test_a_secret_in_a_title_is_one(home: Path) -> None:
+    assert history.is_secret("p1", "Password")
+    assert not history.is_secret("p1", "Passage")
+
+
+CLIPBOARDS = [
+    ("exit 1", "handed to the terminal's clipboard"),
+    ("cat; echo noise >&2", "copied to the clipboard (xclip)"),
+    ("cat >/dev/null; sleep 30 &", "copied to the clipboard (xclip)"),
+]
+
+
+@pytest.mark.parametrize(("does", "said"), CLIPBOARDS)
+def test_a_clipboard_program_may_misbehave(does: str, said: str, screen: Screen, folder: Path) -> None:
+    program = folder / "xclip"
+    program.write_text(f"#!/bin/sh\n{does}\n")
+    program.chmod(0o755)
+    terminal = screen()
+    path = f"{folder}:{os.environ['PATH']}"
+    terminal.run("render", "plain", "--copy", shell="2> err | cat > out", DISPLAY=":9", WAYLAND_DISPLAY="", PATH=path)
+    terminal.done()
+    assert (folder / "out").read_text() == ""
+    assert said in (folder / "err").read_text()
+
+
+def test_an_editor_without_a_terminal_gets_nothing_of_stdin_and_stdout(folder: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(TESTS.parent / "cli"), "EDITOR": "cat -"}
+    run = ["setsid", "-w", *KBP, "edit", "plain"]
+    with subprocess.Popen(["sleep", "60"], stdout=subprocess.PIPE) as silent:
+        done = subprocess.run(
+            run,
+            cwd=folder,
+            stdin=silent.stdout,
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=30,
+            check=False,
+        )
+        silent.kill()
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Just this." in done.stderr
+
+
+QUOTED = [
+    "a",
+    "=l1",
+    "",
+    "it's \\ x",
+    "a\tb\x1b[31m\u202e\n'\\'",
+    "x\\'\"; touch PWN #",
+    "$HOME `x` !a",
+    "日本",
+    "\\",
+    "'\"'",
+]
+
+
+@pytest.mark.parametrize("shell", ["bash --norc -c", "zsh -f -c", "fish --no-config -c", "env LC_ALL=C bash -c"])
+@pytest.mark.parametrize("text", QUOTED)
+def test_a_word_is_the_same_in_every_shell(text: str, shell: str, tmp_path: Path) -> None:
+    if shutil.which(shell.split()[0]) is None:
+        assert "KBP_ALL_TESTS" not in os.environ, f"there is no {shell}"
+        pytest.skip("there is no such shell")
+    code = f"import sys; open({str(tmp_path / 'got')!r}, 'wb').write(sys.argv[1].encode('utf-8', 'surrogateescape'))"
+    (tmp_path / "write.py").write_text(code)
+    word = quoted(text)
+    assert safe(word) == word
+    line = f"{shlex.quote(sys.executable)} {shlex.quote(str(tmp_path / 'write.py'))} {word}"
+    subprocess.run([*shell.split(), line], cwd=tmp_path, check=True)
+    assert (tmp_path / "got").read_bytes().decode() == text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["got", "write.py"]
+
+
+LINES: list[tuple[list[str], list[str], str, str]] = [
+    (["debug"], ["-a", "app=x y", "-p", "a b"], "kbp render debug -a app='x y' -p 'a b'", ""),
+    (["--", "-dash"], ["-a", "app=x"], "kbp render -a app=x -- -dash", ""),
+    (["p"], ["-a", "token=@x"], 'kbp render p -A token="$TOKEN"', "takes TOKEN from the environment"),
+    (["p"], ["--answer", "pin=1"], 'kbp render p --answer pin="$PIN"', "takes PIN"),
+    (["p"], ["--answer", "zone=eu"], "kbp render p --answer zone=eu", ""),
+    (["p"], ["--header", "X-Key: …"], "kbp render p --header 'X-Key: env:X_KEY'", "takes X_KEY"),
+    (["p"], ["-a", "named=1"], 'kbp render p -A named="$NAMED"', "takes NAMED"),
+]
+
+
+@pytest.mark.parametrize(("words", "options", "line", "said"), LINES)
+def test_the_command_is_safe_in_a_script(
+    words: list[str], options: list[str], line: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tell_command(words, options, [Argument("named", title="The password")], Console()) == line
+    assert said in capsys.readouterr().err
+
+
+def test_what_a_server_offers_is_bounded_and_may_fail() -> None:
+    class Source:
+        def __init__(self, found: list[str] | Exception) -> None:
+            self.found = found
+
+        def complete(self, *arguments: object) -> list[str]:
+            if isinstance(self.found, Exception):
+                raise self.found
+            return self.found
+
+    call = Call(Console(), Live(), Calling(), Given(), Way(), Past())
+
+    def offers(found: list[str] | Exception) -> list[str]:
+        return call._offers(cast(LiveSource, Source(found)), "p", "a", "", {})
+
+    assert offers([f"{at}" for at in range(500)]) == [f"{at}" for at in range(100)]
+    assert offers(["x" * 20_000, "y"]) == ["y"]
+    assert offers(Unreachable("gone")) == []

@@ -175,6 +175,20 @@ CONVERSATIONS: list[tuple[str, list[tuple[str, Sequence[str]]], dict[str, Any]]]
         {"level": "low", "count": 3, "sure": True},
     ),
     (
+        "form2",
+        [
+            ANSWER,
+            ("level", ["Down", "Enter"]),
+            ("count (required)", ["=7", "BTab"]),
+            ("level", ["Enter"]),  # what was chosen stands there
+            ("count (required)", ["=7", "Enter"]),
+            ("sure", ["BTab"]),
+            ("count (required)", ["BSpace", "=3", "Enter"]),  # what was typed stands there
+            ("sure", ["=n", "Enter"]),
+        ],
+        {"level": "high", "count": 3, "sure": False},
+    ),
+    (
         "form3",
         [
             ANSWER,

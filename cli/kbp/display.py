@@ -8,6 +8,8 @@ UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\U000e0000-\U000e007f\ud800-\udfff]"
 )
 _UNSAFE_OR_BREAK = re.compile(UNSAFE.pattern[:-1] + "\n\t]")
+_WORD = re.compile(r"[\w@%+:,./-][\w@%+=:,./-]*", re.ASCII)
+_PARTS = re.compile(rf"'+|\\+|(?:\t|{UNSAFE.pattern})+|(?:(?!['\\\t]|{UNSAFE.pattern}).)+", re.DOTALL)
 _NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
 
@@ -28,18 +30,24 @@ def safe_line(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""The text as one word of a shell, safe on a terminal: what could steer it is spelt as in `$'\x1b'`."""
-    import shlex
+    """The text as one word that bash, zsh and fish read alike, safe on a terminal.
 
-    if not UNSAFE.search(text):
-        return shlex.quote(text)
-    spelt = UNSAFE.sub(_in_shell, text.replace("\\", "\\\\").replace("'", "\\'"))
-    return f"$'{spelt}'"
+    What could steer the terminal, and a tab, is left to `printf`. In fish a quote and a backslash mean something
+    between single quotes, so they stand between double ones; a word that starts with `=` means a path to zsh.
+    """
+    if _WORD.fullmatch(text):
+        return text
+    return "".join(map(_quoted_part, _PARTS.findall(text))) or "''"
 
 
-def _in_shell(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+def _quoted_part(part: str) -> str:
+    if part[0] == "'":
+        return f'"{part}"'
+    if part[0] == "\\":
+        return '"' + "\\\\" * len(part) + '"'
+    if part[0] == "\t" or UNSAFE.match(part):
+        return "\"$(printf '" + "".join(f"\\{byte:03o}" for byte in part.encode("utf-8", "surrogateescape")) + "')\""
+    return f"'{part}'"
 
 
 def width(text: str) -> int:

@@ -6,7 +6,7 @@ kept as they were typed (`@path` is the path, not what is in the file).
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kbp import memory, shelf
 
@@ -15,6 +15,7 @@ MAX_ANSWERS, MAX_PROMPTS = 20, 500
 """How many times are remembered of a prompt, and of how many prompts."""
 _MAX_VALUE = 16 * 1024
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_SECRET_WORDS = frozenset({"auth", "bearer", "jwt", "otp", "pass", "pin"})
 _SECRETS = ("token", "password", "passwd", "passphrase", "passcode", "pwd", "secret", "key", "credential")
 
 Answers = Mapping[str, str]
@@ -31,16 +32,26 @@ def of_server(key: str, name: str) -> str:
     return f"server {key} {name}"
 
 
-def is_secret(name: str) -> bool:
-    """Whether values of an argument are never kept: its name is that of a token, a password, a secret, a key."""
-    return any(word.lower().removesuffix("s").endswith(_SECRETS) for word in _WORDS.findall(name))
+def is_secret(*names: str) -> bool:
+    """Whether values of an argument are never kept, as its name or title is that of a token, a password, a key."""
+    words = [word.lower().removesuffix("s") for name in names for word in _WORDS.findall(name)]
+    return any(word in _SECRET_WORDS or word.endswith(_SECRETS) or f"{word}s" in _SECRET_WORDS for word in words)
 
 
 def remember(prompt: str, answers: Answers) -> None:
-    """Keep what a person answered: no secrets, nothing very long. That a prompt without arguments was picked counts."""
+    """Keep what a person answered: no secrets, nothing very long."""
     kept = {name: text for name, text in answers.items() if not is_secret(name) and len(text) <= _MAX_VALUE}
-    times = [dict(kept), *(each for each in answered(prompt) if each != kept)][:MAX_ANSWERS]
-    memory.remember(_KIND, memory.key_of(prompt), {"prompt": prompt, "at": time.time(), "answers": times})
+    _keep(prompt, [kept, *(each for each in answered(prompt) if each != kept)][:MAX_ANSWERS])
+
+
+def touch(prompt: str) -> None:
+    """Keep that a prompt was picked."""
+    _keep(prompt, answered(prompt))
+
+
+def _keep(prompt: str, times: Sequence[Answers]) -> None:
+    content = {"prompt": prompt, "at": time.time(), "answers": list(map(dict, times))}
+    memory.remember(_KIND, memory.key_of(prompt), content)
     memory.keep_newest(_KIND, MAX_PROMPTS)
     values = ((name, text) for each in times for name, text in each.items() if text and text.isprintable())
     shelf.write(_VALUES, prompt, dict.fromkeys(values))  # for Tab presses
@@ -59,7 +70,7 @@ def earlier(prompt: str, name: str) -> list[str]:
 
 
 def latest() -> list[str]:
-    """The prompts that were answered, the last one first."""
+    """The prompts that were picked or answered, the last one first."""
     found = [each for each in memory.recall_all(_KIND) if isinstance(each, dict) and isinstance(each.get("at"), float)]
     found.sort(key=lambda each: float(each["at"]), reverse=True)
     return [each["prompt"] for each in found if isinstance(each.get("prompt"), str)]

@@ -3,10 +3,14 @@
 import contextlib
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 from kbp import settings
+
+_NEW = ".kbp-new-"
+_KEY = re.compile("[0-9a-f]{64}")
 
 
 def key_of(*parts: object) -> str:
@@ -32,7 +36,7 @@ def remember(kind: str, key: str, content: object) -> bool:
     path = _path(kind, key)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(prefix=".", dir=path.parent)  # for the user alone, as mkstemp has it
+        handle, name = tempfile.mkstemp(prefix=_NEW, dir=path.parent)  # for the user alone, as mkstemp has it
     except OSError:
         return False
     try:
@@ -72,16 +76,17 @@ def forget_all(kind: str) -> int:
     Raises:
         OSError: it cannot be removed.
     """
-    count = len(_all(kind))
-    with contextlib.suppress(FileNotFoundError):
-        for path in (settings.state_folder() / kind).iterdir():  # what was left half-written too
-            path.unlink(missing_ok=True)
-    return count
+    paths = _all(kind)
+    left = (settings.state_folder() / kind).glob(f"{_NEW}*")  # half-written
+    for path in (*paths, *left):
+        path.unlink(missing_ok=True)
+    return len(paths)
 
 
 def _all(kind: str) -> list[Path]:
     try:
-        return list((settings.state_folder() / kind).glob("*.json"))
+        found = (settings.state_folder() / kind).glob("*.json")
+        return [path for path in found if _KEY.fullmatch(path.stem) and path.is_file()]  # nothing but what is kbp's own
     except OSError:
         return []
 

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from kbp import shelf
+
 _EDITORS = ("sensible-editor", "nano", "vi")
 
 
@@ -40,9 +42,7 @@ def folder_of(variable: str, otherwise: Path) -> Path:
 
 def state_folder() -> Path:
     """Where kbp keeps what it remembers between runs."""
-    from platformdirs import user_state_path
-
-    return user_state_path("kbp", appauthor=False)
+    return Path(shelf.state_folder())
 
 
 def server_files() -> list[Path]:
@@ -120,8 +120,8 @@ def editor() -> list[str]:
         try:
             if command := shlex.split(os.environ.get(name, "")):
                 return command
-        except ValueError:
-            continue
+        except ValueError:  # an open quote: said when it cannot be started
+            return [os.environ[name]]
     return next(([name] for name in _EDITORS if shutil.which(name)), [])
 
 

@@ -7,6 +7,7 @@ or missing one is no table.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import zlib
 
@@ -16,22 +17,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _FOLDER = "completion"
+_MAX_TABLES = 500
+"""How many tables of a kind are kept, the newest ones."""
 
 
 def state_folder() -> str:
     """Where kbp keeps what it remembers between runs."""
-    if sys.platform == "darwin":
-        return os.path.join(os.path.expanduser("~/Library/Application Support"), "kbp")  # noqa: PTH111, PTH118
     if sys.platform == "win32":
         return os.path.join(os.environ.get("LOCALAPPDATA", ""), "kbp")  # noqa: PTH118
-    state = os.environ.get("XDG_STATE_HOME", "").strip() or os.path.expanduser("~/.local/state")  # noqa: PTH111
+    state = os.environ.get("XDG_STATE_HOME", "").strip()
+    if not state.startswith("/"):  # a relative one is none, as the specification has it
+        is_mac = sys.platform == "darwin"
+        state = os.path.expanduser("~/Library/Application Support" if is_mac else "~/.local/state")  # noqa: PTH111
     return os.path.join(state, "kbp")  # noqa: PTH118
 
 
 def read(kind: str, subject: str, stamp: str = "") -> list[list[str]] | None:
     """The rows that are kept of a subject; None when there are none, or they have another stamp."""
+    path = _path(kind, subject)
+    if not os.path.isfile(path):
+        return None
     try:
-        with open(_path(kind, subject), encoding="utf-8", errors="surrogateescape", newline="\n") as file:  # noqa: PTH123
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:  # noqa: PTH123
             head, *lines = file.read().removesuffix("\n").split("\n")
     except (OSError, ValueError):
         return None
@@ -49,6 +56,7 @@ def write(kind: str, subject: str, rows: Iterable[Sequence[str]], stamp: str = "
         with open(handle, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:  # noqa: PTH123
             file.write("\n".join(lines) + "\n")
         os.replace(new, path)  # noqa: PTH105
+        _keep_newest(kind)
     except (OSError, ValueError):
         return
 
@@ -59,14 +67,25 @@ def clear(kind: str) -> None:
     Raises:
         OSError: it cannot be removed.
     """
-    folder = os.path.join(state_folder(), _FOLDER)  # noqa: PTH118
-    try:
-        with os.scandir(folder) as entries:
-            paths = [entry.path for entry in entries if entry.name.startswith(f"{kind}-")]
-    except FileNotFoundError:
-        return
-    for path in paths:
+    for path in _all(kind):
         os.unlink(path)  # noqa: PTH108
+
+
+def _keep_newest(kind: str) -> None:
+    paths = _all(kind)
+    if len(paths) > _MAX_TABLES:
+        paths.sort(key=lambda path: os.stat(path).st_mtime)  # noqa: PTH116
+        for path in paths[: len(paths) - _MAX_TABLES]:
+            os.unlink(path)  # noqa: PTH108
+
+
+def _all(kind: str) -> list[str]:
+    """The paths of the tables of a kind, half-written ones too."""
+    try:
+        with os.scandir(os.path.join(state_folder(), _FOLDER)) as entries:  # noqa: PTH118
+            return [entry.path for entry in entries if entry.name.startswith(f"{kind}-") and entry.is_file()]
+    except FileNotFoundError:
+        return []
 
 
 def stamp_of(path: str) -> str:
@@ -74,6 +93,8 @@ def stamp_of(path: str) -> str:
     try:
         found = os.stat(path)  # noqa: PTH116
     except (OSError, ValueError):
+        return ""
+    if not stat.S_ISREG(found.st_mode):
         return ""
     return f"{found.st_mtime_ns}.{found.st_size}.{found.st_ino}"
 
@@ -84,7 +105,9 @@ def _path(kind: str, subject: str) -> str:
 
 
 def _head(subject: str, stamp: str) -> str:
-    return f"{_plain(subject)}\t{stamp}"
+    """The first line of a table: its subject, which may hold a secret, as numbers."""
+    data = subject.encode("utf-8", "surrogateescape")
+    return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}.{len(data)}\t{stamp}"
 
 
 def _plain(text: str) -> str:

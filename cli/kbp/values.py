@@ -19,26 +19,71 @@ _AS_IS = " (-A takes a value as it is)"
 _WORD, _WORDS = "a word", "words"
 
 
-def answer_of(typed: str) -> str:
-    """The value that a person means by what they type: `@path` is a file's text, `@@…` a text that starts with `@`.
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person typed for an argument, and the value that they mean by it; both empty: they left it out."""
+
+    typed: str
+    value: str
+
+
+def answer_of(typed: str) -> Answer:
+    """What a person means by what they type: `@path` is a file's text, `@@…` a text that starts with `@`.
 
     Raises:
         ValueError: the file cannot be read, or the text is not UTF-8.
     """
-    is_file = typed.startswith("@") and not typed.startswith("@@")
-    values = Values((Argument("-"),), None, lambda limit: b"")
-    values.assign([f"-={typed if is_file else typed.removeprefix('@')}"], as_is=not is_file)
-    if values.faults:
-        said = values.faults[0].partition(": ")[2].removesuffix(_AS_IS)
-        raise ValueError(f"{said}; a text that starts with @ is typed @@…" if is_file else said)
-    return values.given["-"]
+    typed = typed.removesuffix("\n")  # as lines that are pasted end, and as it is with a file
+    if not typed.startswith("@") or typed.startswith("@@"):
+        if not _is_unicode(typed):
+            raise ValueError("the value is not UTF-8")
+        return Answer(typed, typed.removeprefix("@"))
+    path = os.path.expanduser(typed[1:])  # noqa: PTH111 (`~` alone, no user lookup error)
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ValueError(f"'{typed[1:]}' is no file")  # a pipe could keep the question waiting for ever
+        return Answer(typed, text_of(path, MAX_VALUE))
+    except (OSError, ValueError) as error:
+        no_file = f"there is no file '{typed[1:]}'"
+        said = said_of(error) if isinstance(error, OSError) else str(error)
+        said = no_file if isinstance(error, FileNotFoundError) else said
+        raise ValueError(f"{said} (@@… is a text)") from None
 
 
-def spelt_answer(name: str, typed: str) -> list[str]:
-    """The option that gives what a person typed for an argument."""
-    if typed.startswith("@@"):
-        return ["-A", f"{name}={typed[1:]}"]
-    return ["-A" if typed == STDIN else "-a", f"{name}={typed}"]
+def literal(value: str) -> str:
+    """What a person types to mean a value that somebody else offers: no file is read for one that starts with `@`."""
+    return f"@{value}" if value.startswith("@") else value
+
+
+def text_of(path: str, limit: int) -> str:
+    """The text of a file of at most `limit` bytes, without its byte order mark and its last line end.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is longer, or not UTF-8.
+    """
+    with Path(path).open("rb") as file:
+        return _value_of(file.read(limit + 1), limit)
+
+
+def _value_of(data: bytes, limit: int) -> str:
+    """The text in bytes, as `text_of` has it; of a map of values with its last line end."""
+    if len(data) > limit:
+        raise ValueError(f"more than {limit // 1024 // 1024} MiB: not read")
+    try:
+        text = data.decode().removeprefix(BOM)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8: the byte 0x{data[error.start]:02x} at offset {error.start}") from None
+    return text if limit == MAX_MAP else text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether the text can be sent. Bytes of a command line that are not UTF-8 arrive as lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @dataclass
@@ -89,6 +134,17 @@ class Values:
             if self._is_known(name, label) and read is not None and is_text:
                 self._give(name, read, option)
                 self._accepted.append((name, [option, text]))
+
+    def answer(self, name: str, answer: Answer) -> None:
+        """Take what a person answered for an argument that has no value, or an empty one."""
+        if not answer.typed:
+            return
+        self._sources[name] = "an answer"
+        self.given[name] = answer.value
+        as_is = answer.typed.startswith("@@") or answer.typed == STDIN
+        typed = ["-A", f"{name}={answer.value}"] if as_is else ["-a", f"{name}={answer.typed}"]
+        self._accepted = [each for each in self._accepted if each[0] != name]
+        self._accepted.append((name, typed))
 
     def fail(self, fault: str) -> None:
         """Note a fault of values whose names are not known: none of them is missing then."""
@@ -197,10 +253,7 @@ class Values:
         self.given[name] = value
 
     def _is_utf8(self, label: str, text: str) -> bool:
-        """Whether the text can be sent. Bytes of a command line that are not UTF-8 arrive as lone surrogates."""
-        try:
-            text.encode()
-        except UnicodeEncodeError:
+        if not _is_unicode(text):
             self.faults.append(f"{label}: the value is not UTF-8")
             return False
         return True
@@ -241,28 +294,19 @@ class Values:
             self.faults.append(f"{label}: stdin can be read once, and {self.stdin_used_by} reads it")
             return None
         self.stdin_used_by = label
-        return self._text(self.read_stdin(limit + 1), label, limit)
+        try:
+            return _value_of(self.read_stdin(limit + 1), limit)
+        except ValueError as error:
+            self.faults.append(f"{label}: {error}")
+        return None
 
     def _file(self, path: str, label: str, limit: int = MAX_VALUE) -> str | None:
         try:
-            with Path(os.path.expanduser(path)).open("rb") as file:  # noqa: PTH111 (`~` alone, no user lookup error)
-                return self._text(file.read(limit + 1), label, limit)
+            return text_of(os.path.expanduser(path), limit)  # noqa: PTH111
         except FileNotFoundError:
             hint = _AS_IS if limit == MAX_VALUE else ""
             hint = " (stdin is - alone)" if path == STDIN else hint
             self.faults.append(f"{label}: there is no file '{path}'{hint}")
         except (OSError, ValueError) as error:
-            self.faults.append(f"{label}: {said_of(error)}")
+            self.faults.append(f"{label}: {said_of(error) if isinstance(error, OSError) else error}")
         return None
-
-    def _text(self, data: bytes, label: str, limit: int) -> str | None:
-        """The text in the bytes: of a single value without its last line end."""
-        if len(data) > limit:
-            self.faults.append(f"{label}: more than {limit // 1024 // 1024} MiB: not read")
-            return None
-        try:
-            text = data.decode().removeprefix(BOM)
-        except UnicodeDecodeError as error:
-            self.faults.append(f"{label}: not UTF-8: the byte 0x{data[error.start]:02x} at offset {error.start}")
-            return None
-        return text if limit == MAX_MAP else text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.layout import HSplit
 
 _BESIDE_COLUMNS, _BELOW_ROWS = 90, 24
-_NAME_CELLS, _MAX_SHOWN = 40, 10_000
+_NAME_CELLS, _MAX_LINE, _MAX_SHOWN = 40, 500, 10_000
 _MOVE, _CHOOSE, _FILL, _EDIT, _LEAVE = "↑↓ move", "Enter choose", "Tab fill in", "^E edit", "Esc leave"
 
 
@@ -39,6 +39,7 @@ class Picker:
     Args:
         items: the prompts, in the order that they have while nothing is typed.
         query: what is typed at first.
+        start: the position of the prompt that stands out at first, by default the best one.
         can_edit: whether there is an editor, so that `^E` leaves with the prompt to be edited.
         has_preview: whether the prompt that stands out is shown.
 
@@ -47,6 +48,7 @@ class Picker:
 
     items: Sequence[Item]
     query: str = ""
+    start: int | None = None
     can_edit: bool = True
     has_preview: bool = True
     is_edited: bool = False
@@ -55,10 +57,12 @@ class Picker:
     _pages: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._finder = Finder([Entry(item.name, item.description) for item in self.items])
+        self._finder = Finder([Entry(item.name, item.description[:_MAX_LINE]) for item in self.items])
         self._names = [safe_line(item.name) for item in self.items]
         self._room = min(max((width(name) for name in self._names), default=0), _NAME_CELLS)
         self._found = self._finder.rank(self.query)
+        if self.start is not None and self.start in self._found:
+            self._at = list(self._found).index(self.start)
 
     def run(self, io: Mapping[str, Any]) -> int | None:
         """Let the person pick, and give the position of the prompt; None when they leave with Ctrl-D.
@@ -108,7 +112,7 @@ class Picker:
             position = self._found[at]
             mark, style = ("›", "class:on") if at == self._at else (" ", "")
             name = pad(fit(self._names[position], self._room), self._room)
-            said = fit(safe_line(self.items[position].description), max(columns - self._room - 5, 0))
+            said = fit(safe_line(self.items[position].description[:_MAX_LINE]), max(columns - self._room - 5, 0))
             fragments += [(style, f"{mark} {name}"), (f"class:faint {style}", f"  {said}\n")]
         return fragments
 
@@ -195,9 +199,11 @@ class Picker:
         from prompt_toolkit.key_binding import KeyBindings
 
         keys = KeyBindings()
-        steps = {"up": -1, "c-p": -1, "down": 1, "c-n": 1, "pageup": -10, "pagedown": 10}
+        steps = {"up": -1, "c-p": -1, "down": 1, "c-n": 1}
         for key, step in steps.items():
             keys.add(key)(lambda event, step=step: self.move(step))
+        keys.add("pageup")(lambda event: self.move(-max(_list_rows() - 1, 2)))
+        keys.add("pagedown")(lambda event: self.move(max(_list_rows() - 1, 2)))
 
         @keys.add("tab")
         def fill(event: "KeyPressEvent") -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kbp.ask.terminal import tell, terminal
-from kbp.ask.text import Back, ask_text, shortened
+from kbp.ask.text import answered, ask_text, in_turn, shortened
 from kbp.display import safe, safe_line
 from kbp.live.forms import Field, check, fields_of, read
 from kbp.live.questions import Question, Reply, Unanswered
@@ -22,6 +22,7 @@ class Answers:
         texts: answers by the name of a field, as they were typed; read as what the field takes.
         values: the same in their JSON types.
         is_interactive: whether a person is asked for what is not given.
+        color: the flag `--color`.
 
     `used` has the names that were asked for.
     """
@@ -29,6 +30,7 @@ class Answers:
     texts: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     is_interactive: bool = False
+    color: str = "auto"
     used: set[str] = field(default_factory=set)
 
     def __call__(self, question: Question) -> Reply:
@@ -63,7 +65,24 @@ class Answers:
             if not content:  # nobody has answered this one
                 raise _unanswered(question, left)
             return Reply("accept", content | defaults)
-        return _asked(question, left, content) if left or not content else Reply("accept", content)
+        return self._ask(question, left, content) if left or not content else Reply("accept", content)
+
+    def _ask(self, question: Question, fields: Sequence[Field], content: dict[str, Any]) -> Reply:
+        tell(f"{safe_line(question.server)} asks: {safe(question.message)}\n")
+
+        def ask(field: Field) -> Callable[[_Raw | None], _Raw]:
+            return lambda before: _ask_field(field, io, before)
+
+        with terminal(self.color) as io:
+            chosen = _select("Your reply", [_ANSWER, _DECLINE, _CANCEL], io)
+            if chosen != _ANSWER:
+                return Reply("decline" if chosen == _DECLINE else "cancel")
+            answers = in_turn([ask(each) for each in fields])
+        for each, answer in zip(fields, answers, strict=True):
+            value = answer.value(each)
+            if value is not None:
+                content[each.name] = value
+        return Reply("accept", content)
 
     def _visit(self, question: Question, url: str) -> Reply:
         if not self.is_interactive:
@@ -75,7 +94,7 @@ class Answers:
             host = urllib.parse.urlsplit(url).hostname or url
         except ValueError:  # no address at all
             host = url
-        with terminal() as io:
+        with terminal(self.color) as io:
             opens = [_OPEN] if url.lower().startswith(("http://", "https://")) else []
             chosen = _select(f"Visit {safe_line(host)}?", [*opens, _DONE, _DECLINE, _CANCEL], io)
         if chosen == _OPEN:
@@ -106,48 +125,42 @@ def _unanswered(question: Question, fields: Sequence[Field]) -> Unanswered:
 # Asking a person
 
 
-def _asked(question: Question, fields: Sequence[Field], content: dict[str, Any]) -> Reply:
-    tell(f"{safe_line(question.server)} asks: {safe(question.message)}\n")
-    with terminal() as io:
-        chosen = _select("Your reply", [_ANSWER, _DECLINE, _CANCEL], io)
-        if chosen != _ANSWER:
-            return Reply("decline" if chosen == _DECLINE else "cancel")
-        at = 0
-        while at < len(fields):
-            try:
-                value = _ask_field(fields[at], io)
-            except Back:
-                at = max(at - 1, 0)
-                continue
-            content.pop(fields[at].name, None)
-            if value is not None:
-                content[fields[at].name] = value
-            at += 1
-    return Reply("accept", content)
-
-
 def _select(message: str, choices: Sequence[str], io: Mapping[str, Any]) -> str:
     import questionary
 
     return str(questionary.select(message, choices=list(choices), **io).unsafe_ask())
 
 
-def _ask_field(field: Field, io: Mapping[str, Any]) -> Any:
-    """The value of a field as the person gives it, None when they leave it out."""
+@dataclass(frozen=True)
+class _Raw:
+    """What a person answered for a field: a text as it was typed, else the value."""
+
+    answer: Any
+
+    def value(self, field: Field) -> Any:
+        """The value of the field; None when it is left out."""
+        if field.kind in ("boolean", "choice") or (field.kind == "choices" and field.choices):
+            return self.answer
+        return None if not self.answer and not field.required else read(field, self.answer)
+
+
+def _ask_field(field: Field, io: Mapping[str, Any], before: _Raw | None) -> _Raw:
+    """What a person answers for a field, what they answered before standing there already."""
     import questionary
 
     label = safe_line(" ".join(part for part in (field.title, _need(field), _about(field)) if part))
+    default = before.answer if before else field.default
     if field.kind == "boolean":
-        return questionary.confirm(label, default=field.default is not False, auto_enter=False, **io).unsafe_ask()
+        return _Raw(answered(questionary.confirm(label, default=default is not False, auto_enter=False, **io)))
     if field.kind == "choice":
-        return _choose(field, label, io)
+        return _Raw(_choose(field, label, default, io))
     if field.kind == "choices" and field.choices:
-        ticked = field.default if isinstance(field.default, list) else []
+        ticked = default if isinstance(default, list) else []
         choices = [questionary.Choice(safe_line(t), value=v, checked=v in ticked) for v, t in field.choices]
         chosen = questionary.checkbox(label, choices=choices, validate=_validator(field, is_text=False), **io)
-        return chosen.unsafe_ask() or (None if not field.required else [])
-    typed = ask_text(shortened(label, io), io, default=_shown(field.default), validate=_validator(field))
-    return None if not typed and not field.required else read(field, typed)
+        return _Raw(answered(chosen) or (None if not field.required else []))
+    typed = before.answer if before else _shown(field.default)
+    return _Raw(ask_text(shortened(label, io), io, default=typed, validate=_validator(field)))
 
 
 def _about(field: Field) -> str:
@@ -160,7 +173,7 @@ def _need(field: Field) -> str:
     return "(required)" if field.required else ""
 
 
-def _choose(field: Field, label: str, io: Mapping[str, Any]) -> Any:
+def _choose(field: Field, label: str, before: Any, io: Mapping[str, Any]) -> Any:
     """One of the choices. Where none is needed, none may be taken."""
     import questionary
 
@@ -168,8 +181,8 @@ def _choose(field: Field, label: str, io: Mapping[str, Any]) -> Any:
     if not field.required:
         choices.insert(0 if field.default is None else len(choices), questionary.Choice("(none)", value=-1))
     values = [value for value, _ in field.choices]
-    default = next((each for each in choices if each.value == _position(field.default, values)), None)
-    at = questionary.select(label, choices=choices, default=default, **io).unsafe_ask()
+    default = next((each for each in choices if each.value == _position(before, values)), None)
+    at = answered(questionary.select(label, choices=choices, default=default, **io))
     return None if at < 0 else values[at]
 
 
@@ -201,7 +214,7 @@ def _validator(field: Field, *, is_text: bool = True) -> Callable[[Any], bool | 
     return validate
 
 
-def agree(message: str, *, default: bool = True) -> bool:
+def agree(message: str, *, default: bool = True, color: str = "auto") -> bool:
     """Whether a person says yes on the terminal. The message is safe on it already.
 
     Raises:
@@ -209,11 +222,13 @@ def agree(message: str, *, default: bool = True) -> bool:
     """
     import questionary
 
-    with terminal() as io:
+    with terminal(color) as io:
         return bool(questionary.confirm(message, default=default, auto_enter=False, **io).unsafe_ask())
 
 
-def ask_value(message: str, *, default: str = "", is_secret: bool = False, choices: Sequence[str] = ()) -> str:
+def ask_value(
+    message: str, *, default: str = "", is_secret: bool = False, choices: Sequence[str] = (), color: str = "auto"
+) -> str:
     """A value that a person types or chooses on the terminal.
 
     Raises:
@@ -221,7 +236,7 @@ def ask_value(message: str, *, default: str = "", is_secret: bool = False, choic
     """
     import questionary
 
-    with terminal() as io:
+    with terminal(color) as io:
         if choices:
             chosen = default if default in choices else None
             return str(questionary.select(message, choices=list(choices), default=chosen, **io).unsafe_ask())
@@ -230,19 +245,18 @@ def ask_value(message: str, *, default: str = "", is_secret: bool = False, choic
         return str(ask(message, default=default, validate=needed, validate_while_typing=False, **io).unsafe_ask())
 
 
-def ask_line(message: str, *, fault: Callable[[str], str | None] = lambda text: None, color: str = "auto") -> str:
+def ask_line(
+    message: str, *, default: str = "", fault: Callable[[str], str | None] = lambda text: None, color: str = "auto"
+) -> str:
     """A line that a person types on the terminal, empty where they leave it out; `fault` says what is wrong with one.
 
     Raises:
+        Back: they want the question before.
         KeyboardInterrupt: they leave.
         EOFError: they end the input.
     """
     with terminal(color) as io:
-        while True:
-            try:
-                return ask_text(message, io, validate=lambda text: fault(text) or True).strip()
-            except Back:  # there is none
-                continue
+        return ask_text(message, io, default=default, validate=lambda text: fault(text) or True).strip()
 
 
 def open_browser(url: str) -> None:

@@ -69,10 +69,10 @@ def run(command: Sequence[str]) -> int:
 
     with contextlib.ExitStack() as stack:
         try:
-            screen = stack.enter_context(open(_TERMINAL, "r+b", buffering=0))  # noqa: PTH123
+            keys = screen = stack.enter_context(open(_TERMINAL, "r+b", buffering=0)).fileno()  # noqa: PTH123
         except OSError:  # an editor with windows of its own needs none
-            screen = None
-        return subprocess.run(command, check=False, stdin=screen, stdout=screen, stderr=screen).returncode  # noqa: S603 (the user's own command)
+            keys, screen = subprocess.DEVNULL, 2
+        return subprocess.run(command, check=False, stdin=keys, stdout=screen, stderr=screen).returncode  # noqa: S603 (the user's own command)
 
 
 def edited(text: str) -> str | None:

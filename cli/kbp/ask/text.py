@@ -1,7 +1,7 @@
 """One text asked for on the terminal: in as many lines as it has, with an editor and earlier answers at hand."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbp.ask.terminal import edited
 from kbp.display import fit, safe_line
@@ -9,13 +9,56 @@ from kbp.display import fit, safe_line
 if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+    from questionary import Question
 
+Asked = TypeVar("Asked")
 Validate = Callable[[str], bool | str]
 """Says whether a text will do: True, or what is wrong with it."""
 
 
 class Back(Exception):
     """The person wants the question before this one."""
+
+
+def in_turn(questions: Sequence[Callable[[Asked | None], Asked]], *, can_go_back: bool = False) -> list[Asked]:
+    """The answers to questions that are asked one by one. Each is given what was answered to it before.
+
+    Raises:
+        Back: the person wants what was before the first one, if they can go back there.
+        KeyboardInterrupt: they leave.
+        EOFError: they end the input.
+    """
+    answers: list[Asked | None] = [None] * len(questions)
+    at = 0
+    while at < len(questions):
+        try:
+            answers[at] = questions[at](answers[at])
+        except Back:
+            if at == 0 and can_go_back:
+                raise
+            at = max(at - 1, 0)
+            continue
+        at += 1
+    return [answer for answer in answers if answer is not None]
+
+
+def answered(question: "Question") -> Any:
+    """The answer to a question of questionary, which may be left for the one before it.
+
+    Raises:
+        Back: the person wants the question before.
+        KeyboardInterrupt: they leave.
+        EOFError: they end the input.
+    """
+    from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
+
+    keys = KeyBindings()
+
+    keys.add("s-tab", eager=True)(_back)
+
+    known = question.application.key_bindings
+    question.application.key_bindings = merge_key_bindings([known, keys]) if known else keys
+    return question.unsafe_ask()
 
 
 def ask_text(
@@ -47,7 +90,7 @@ def ask_text(
     import questionary
     from prompt_toolkit.history import InMemoryHistory
 
-    answer = questionary.text(
+    question = questionary.text(
         label,
         default=default,
         validate=validate,
@@ -57,8 +100,8 @@ def ask_text(
         history=InMemoryHistory(list(reversed(earlier))),
         key_bindings=_keys(),
         **io,
-    ).unsafe_ask()
-    return str(answer)
+    )
+    return str(answered(question))
 
 
 def shortened(label: str, io: Mapping[str, Any]) -> str:
@@ -72,6 +115,7 @@ def _keys() -> "KeyBindings":
     """Alt-Enter makes a new line, Ctrl-X Ctrl-E opens an editor, Shift-Tab and Esc-Esc lead to the question before."""
     from prompt_toolkit.application import run_in_terminal
     from prompt_toolkit.key_binding import KeyBindings
+    from prompt_toolkit.validation import ValidationError
 
     keys = KeyBindings()
 
@@ -83,14 +127,21 @@ def _keys() -> "KeyBindings":
     async def edit(event: "KeyPressEvent") -> None:
         buffer = event.current_buffer
         text = await run_in_terminal(lambda: edited(buffer.text), in_executor=True)
-        if text is not None:
-            buffer.text = text
-            buffer.cursor_position = len(text)
-            buffer.validate_and_handle()
+        if text is None:
+            buffer.validation_error = ValidationError(message="no editor, or it failed: VISUAL or EDITOR names one")
+            return
+        buffer.text = text
+        buffer.cursor_position = len(text)
+        buffer.validate_and_handle()
 
-    @keys.add("s-tab")
-    @keys.add("escape", "escape")
-    def back(event: "KeyPressEvent") -> None:
-        event.app.exit(exception=Back)
+    @keys.add("c-u")
+    def clear(event: "KeyPressEvent") -> None:
+        event.current_buffer.delete_before_cursor(event.current_buffer.cursor_position)
 
+    keys.add("escape", "escape")(_back)
     return keys
+
+
+def _back(event: "KeyPressEvent") -> None:
+    event.app.erase_when_done = True
+    event.app.exit(exception=Back)

@@ -5,6 +5,7 @@ import difflib
 import functools
 import json
 import shlex
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ import typer
 
 from kbp import history
 from kbp.ask.terminal import may_ask
-from kbp.commands.asking import Asker, Past
+from kbp.commands.asking import Asker, Past, tell_command
 from kbp.commands.bundles import spelt
 from kbp.commands.console import Console, Stop
 from kbp.commands.given import Given, missing_arguments, values_for
@@ -23,7 +24,7 @@ from kbp.commands.live import Live, without_server
 from kbp.commands.outcome import printed
 from kbp.commands.way import Way
 from kbp.display import counted, safe_line, said_of
-from kbp.live.base import BadAnswer, NoPrompts, Refusal
+from kbp.live.base import BadAnswer, LiveError, NoPrompts, Refusal
 from kbp.live.session import MAX_ROUNDS
 from kbp.model import Argument, Prompt
 from kbp.output.jsontext import escaped
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from kbp.ask.questions import Answers
     from kbp.live.source import LiveSource
 
+_MAX_OFFERS, _MAX_OFFER = 100, 1_000
 _MAX_ANSWERS = 16 * 1024 * 1024
 
 
@@ -86,7 +88,7 @@ class Calling:
 
         texts = Values((), None, console.read_stdin, faults, allow_unknown=True)
         texts.assign(self.answer or [], "--answer")
-        return Answers(texts.given, _read_answers(self.answers, console, faults), is_there)
+        return Answers(texts.given, _read_answers(self.answers, console, faults), is_there, console.color)
 
 
 def _read_answers(path: str | None, console: Console, faults: list[str]) -> Mapping[str, Any]:
@@ -126,6 +128,7 @@ class Call:
     past: Past
     asks_optional: bool = False
     faults: list[str] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, name: str, words: Sequence[str]) -> None:
         """Call a prompt and print what it becomes, before the server is ended.
@@ -134,7 +137,13 @@ class Call:
             Stop: something is wrong with the request (2), or the server fails (3).
         """
         with self.opened(safe_line(name)) as source:
-            self.print(source, name, self.values(source, name, words))
+            asker = self.asker(source, name)
+            values = self.values(source, name, words, asker)
+            if asker.has_asked:
+                options = [*values.accepted(), *self.where(hides=False), *self.way.spelt(self.console)]
+                words = ["--", name] if name.startswith("-") else [name]
+                self.console.hint(tell_command(words, options, values.arguments, self.console))
+            self.print(source, name, values)
 
     @contextlib.contextmanager
     def opened(self, doing: str) -> "Iterator[LiveSource]":
@@ -160,7 +169,7 @@ class Call:
         defaults = self.given.defaults
         return Asker(self.console, self.past, prompt, self.asks_optional, takes_defaults=defaults, takes_empty=True)
 
-    def values(self, source: "LiveSource", name: str, words: Sequence[str], asker: Asker | None = None) -> Values:
+    def values(self, source: "LiveSource", name: str, words: Sequence[str], asker: Asker) -> Values:
         """The values for a prompt, a person asked for what is missing.
 
         Raises:
@@ -174,19 +183,27 @@ class Call:
             # The server is to ask for these itself.
             answered = {*self.answers.texts, *self.answers.values} if self.answers else set()
             asked = [each for each in arguments if each.name not in answered]
-            (asker or self.asker(source, name)).complete(asked, values, functools.partial(source.complete, name))
+            asker.complete(asked, values, functools.partial(self._offers, source, name))
             missing = tuple(each for each in asked if each.required and each.name not in values.given)
             if any(each.name not in values.attempted for each in missing):
-                raise missing_arguments(missing, values, [name, *self.spelt()])
+                raise missing_arguments(missing, values, [name, *self.where(), *self.way.spelt(self.console)])
         if self.faults:
             raise Stop(self.faults)
         return values
 
-    def spelt(self) -> list[str]:
-        """The options that say where the prompt is and how it is called, without secrets."""
+    def _offers(self, source: "LiveSource", prompt: str, name: str, typed: str, others: Mapping[str, str]) -> list[str]:
+        """What the server offers for an argument: nothing where it fails, no more than the protocol allows."""
+        try:
+            with self._lock:
+                found = source.complete(prompt, name, typed, others)
+        except (LiveError, OSError):
+            return []
+        return [value for value in found[:_MAX_OFFERS] if len(value) <= _MAX_OFFER]
+
+    def where(self, *, hides: bool = True) -> list[str]:
+        """The options that say where the prompt is and how it is called; `hides` leaves out answers, maybe secrets."""
         hidden = [f"{text.partition('=')[0]}=…" for text in self.calling.answer or []] or None
-        options = spelt(replace(self.calling, answer=hidden))
-        return [*self.live.spelt(), *options, *self.way.spelt(self.console)]
+        return [*self.live.spelt(), *spelt(replace(self.calling, answer=hidden) if hides else self.calling)]
 
     def print(self, source: "LiveSource", name: str, values: Values) -> None:
         """Call a prompt and print what it becomes.
@@ -195,7 +212,8 @@ class Call:
             Stop: the server fails.
         """
         is_listed = not self.calling.allow_unknown
-        answer = source.result(name, values.given, self.calling.max_rounds, is_listed=is_listed)
+        with self._lock:  # what is offered may still be under way
+            answer = source.result(name, values.given, self.calling.max_rounds, is_listed=is_listed)
         unused = {*self.answers.texts, *self.answers.values} - self.answers.used if self.answers else ()
         for each in sorted(unused):
             self.console.hint(f"hint: nothing asked for the answer {safe_line(each)}")

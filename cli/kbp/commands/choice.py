@@ -27,10 +27,15 @@ def choose(name: str, sources: Sources, console: Console) -> tuple[PromptFile, T
             help=["  name its dialect to read it all the same: --dialect kb|claude|copilot"],
         )
     if file.template is None:
-        report = full(run.lint([file])).rstrip("\n").split("\n")
-        raise Stop(f"{file.path} does not become a prompt", code=TO_REPORT, help=report)
+        raise does_not_become(file)
     tell_files([file], console)
     return file, file.template
+
+
+def does_not_become(file: PromptFile) -> Stop:
+    """The error that a file does not become a prompt, with what is wrong with it."""
+    report = full(run.lint([file])).rstrip("\n").split("\n")
+    return Stop(f"{file.path} does not become a prompt", code=TO_REPORT, help=report)
 
 
 def find_file(name: str, sources: Sources, console: Console) -> PromptFile:

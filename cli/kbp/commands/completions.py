@@ -1,6 +1,7 @@
 """`kbp completions`: the script with which a shell completes the words of kbp."""
 
 import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -39,15 +40,18 @@ def shell_called(name: str) -> Shell:
     config = settings.folder_of("XDG_CONFIG_HOME", home / ".config")
     if name == "bash":
         folder = settings.folder_of("BASH_COMPLETION_USER_DIR", data / "bash-completion") / "completions"
-        return Shell("kbp.bash", folder, home / ".bashrc", f'[ -r "{folder}/kbp.bash" ] && . "{folder}/kbp.bash"')
+        script = shlex.quote(str(folder / "kbp.bash"))
+        return Shell("kbp.bash", folder, home / ".bashrc", f"[ -r {script} ] && . {script}")
     if name == "zsh":
         folder = data / "zsh/site-functions"
         startup = settings.folder_of("ZDOTDIR", home) / ".zshrc"
-        return Shell("_kbp", folder, startup, f'[[ -r "{folder}/_kbp" ]] && . "{folder}/_kbp"')
+        script = shlex.quote(str(folder / "_kbp"))
+        return Shell("_kbp", folder, startup, f"[[ -r {script} ]] && . {script}")
     if name == "fish":
         return Shell("kbp.fish", config / "fish/completions")
     folder = config / "powershell"
-    return Shell("kbp.ps1", folder, folder / "profile.ps1", f'. "{folder}/kbp.ps1"')
+    script = str(folder / "kbp.ps1").replace("'", "''")
+    return Shell("kbp.ps1", folder, folder / "profile.ps1", f". '{script}'")
 
 
 def completions(
@@ -82,7 +86,8 @@ def completions(
         _add(found.startup, found.lines)
         console.hint(f"new shells complete kbp: {found.startup} reads it")
     else:
-        console.hint(f"add this line to {found.startup} (--yes does it):\n  {found.lines}")
+        where = " unless bash-completion is there, which reads it" if shell == "bash" else ""
+        console.hint(f"add this line to {found.startup}{where} (--yes does it):\n  {found.lines}")
     return DONE
 
 

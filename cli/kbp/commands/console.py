@@ -134,6 +134,15 @@ class Console:
         return self.configuration.values.get(name, self.own_configuration.value(name))
 
     @property
+    def keeps_history(self) -> bool:
+        """Whether answers may be remembered: neither the person nor the project says no.
+
+        Raises:
+            Stop: settings cannot be used.
+        """
+        return bool(self.own_configuration.value("history") and self.configuration.value("history"))
+
+    @property
     def use_color(self) -> bool:
         """Whether the result is printed in colours."""
         return settings.use_color(self.color, sys.stdout.isatty())
@@ -217,19 +226,6 @@ class Console:
 
         terminal = Terminal(stderr=True, no_color=not settings.use_color(self.color, True))
         return track(items, doing, console=terminal, transient=True)
-
-    def run(self, command: Sequence[str]) -> int:
-        """Run the user's own program in the terminal, and give its exit code.
-
-        Raises:
-            Stop: it cannot be started.
-        """
-        import subprocess
-
-        try:
-            return subprocess.run(command, check=False).returncode  # noqa: S603 (the user's own command)
-        except OSError as error:
-            raise Stop(f"{command[0]} cannot be started: {said_of(error)}") from None
 
     def hint(self, text: str) -> None:
         """Tell a person something on stderr, unless they want it quiet."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import functools
 import re
 import urllib.parse
 from collections.abc import Iterator, Mapping
@@ -12,18 +13,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kbp import configuration, memory, settings
+from kbp import configuration, memory
 from kbp.ask.terminal import may_ask
 from kbp.commands.bundles import given_options, spelt
 from kbp.commands.console import Console, Stop
+from kbp.commands.headers import read_headers, without_value
 from kbp.commands.options import Sources, bad_choice
 from kbp.commands.outcome import telling
-from kbp.complete import servers
 from kbp.display import safe_line
 from kbp.files import Roots, shown
 from kbp.live.base import REVISIONS
 from kbp.live.process import split
-from kbp.live.server import VARIABLE, can_be_header, without_secrets
+from kbp.live.server import without_secrets
 from kbp.live.session import AUTO, LEGACY_ERA, TIMEOUT
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from kbp.live.source import LiveSource
 
 _CONSENT = "consent"
-_HEADER = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(?P<value>.*)", re.DOTALL)
 _MAX_TOLD = 500
 _MAX_TIMEOUT = 1_000_000
 
@@ -82,18 +82,24 @@ class Live:
         return self.server is not None or self.server_cmd is not None
 
     @property
+    def named(self) -> str | None:
+        """The name of the server as it is configured; None where it is an address or a command."""
+        is_address = self.server is None or self.server.lower().startswith(("http://", "https://"))
+        return None if is_address else self.server
+
+    @property
     def headers(self) -> Mapping[str, str]:
         """The headers that are given, those alone that are right."""
         return self._read_headers[0]
 
     @cached_property
     def _read_headers(self) -> tuple[Mapping[str, str], list[str]]:
-        return _headers(self.header or [])  # once: a file may be a pipe
+        return read_headers(self.header or [])  # once: a file may be a pipe
 
     def spelt(self) -> list[str]:
         """The options as they would be typed again, the values of headers left out where they are secrets."""
         server = without_secrets(self.server) if self.server else self.server
-        headers = [_without_value(text) for text in self.header or []] or None
+        headers = [without_value(text) for text in self.header or []] or None
         return spelt(replace(self, server=server, header=headers))
 
     def faults(self) -> list[str]:
@@ -129,8 +135,12 @@ class Live:
         server = self._server(console)
         label = "the server" if self.server_cmd is not None else f"server '{server.name}'"
         resolved = self._agreed(server, console)
+        from kbp.complete import servers
+
         with telling(label, doing), connected(server, self._manner(console, answers), resolved) as source:
-            source.keepers.append(lambda found: servers.keep(self.server or self.server_cmd or "", found.prompts))
+            source.label = label
+            subject = self.server or self.server_cmd or ""
+            source.keepers.append(lambda found: servers.keep(subject, source.key, found.prompts))
             yield source
 
     def _manner(self, console: Console, answers: "Answers | None") -> "Manner":
@@ -141,7 +151,7 @@ class Live:
             self.revision,
             self.timeout,
             answers,
-            _visit if is_there else None,
+            functools.partial(_visit, color=console.color) if is_there else None,
             lambda message: _tell_notification(message, console),
             self.headers,
             takes_urls=is_there,
@@ -172,9 +182,9 @@ class Live:
 
         is_there = may_ask(no_input=console.no_input)
         if server.needs_consent and not self.yes and memory.recall(_CONSENT, server.consent_key) is None:
-            _ask_consent(server, is_there=is_there)
+            _ask_consent(server, is_there=is_there, color=console.color)
         try:
-            return resolved(server, _ask_input if is_there else None)
+            return resolved(server, functools.partial(_ask_input, color=console.color) if is_there else None)
         except Unset as unset:
             raise Stop(unset.faults) from None
 
@@ -271,62 +281,10 @@ def _command_faults(command: str) -> list[str]:
     return []
 
 
-def _headers(given: list[str]) -> tuple[Mapping[str, str], list[str]]:
-    """The headers of these options, and what is wrong with them. A value is never part of what is said."""
-    headers: dict[str, str] = {}
-    faults: list[str] = []
-    for text in given:
-        match = _HEADER.fullmatch(text)
-        if match is None:
-            faults.append("--header: write it as --header 'NAME: VALUE'")
-            continue
-        name, value = match["name"], match["value"]
-        try:
-            value = _header_value(value).strip()
-        except (OSError, ValueError, LookupError, RuntimeError) as error:  # RuntimeError: no such user behind ~
-            faults.append(f"--header {name}: {error if isinstance(error, LookupError) else 'the file cannot be read'}")
-            continue
-        if not value:
-            faults.append(f"--header {name}: its value is empty")
-        if not can_be_header(value):
-            faults.append(f"--header {name}: its value has characters that no header can have")
-        headers[name] = value
-    return headers, faults
-
-
-def _without_value(header: str) -> str:
-    name, _, value = header.partition(":")
-    return header if value.strip().startswith(("@", "env:")) else f"{name}: …"
-
-
-def _header_value(text: str) -> str:
-    if text.startswith("@"):
-        return Path(text[1:]).expanduser().read_text(encoding="utf-8")
-    if text.startswith("env:"):
-        return _variable(text[4:])
-    return re.sub(
-        VARIABLE, lambda match: _variable(match["name"], match["default"]) if match["name"] else match[0], text
-    )
-
-
-def _variable(name: str, default: str | None = None) -> str:
-    found = settings.environment().get(name, default)
-    if found is None:
-        raise Missing(name)
-    return found
-
-
-class Missing(LookupError):
-    """A variable that is not set."""
-
-    def __str__(self) -> str:
-        return f"the variable {self.args[0]} is not set"
-
-
 # Asking
 
 
-def _ask_consent(server: "Server", *, is_there: bool) -> None:
+def _ask_consent(server: "Server", *, is_there: bool, color: str) -> None:
     """Ask whether what a project's file starts may be started, and remember that it may.
 
     Raises:
@@ -346,7 +304,7 @@ def _ask_consent(server: "Server", *, is_there: bool) -> None:
     from kbp.ask.terminal import tell
 
     tell("\n".join([f"server '{safe_line(server.name)}' {does}:", *said]) + "\n")
-    if not agree("Go on?", default=False):
+    if not agree("Go on?", default=False, color=color):
         raise Stop(f"server '{server.name}' is not used")
     memory.remember(_CONSENT, server.consent_key, True)
     memory.remember(_CONSENT, place, True)
@@ -366,7 +324,7 @@ def _consent_lines(server: "Server", *, whole: bool) -> Iterator[str]:
         yield f"told of {', '.join(server.uses())}"
 
 
-def _ask_input(wanted: "Input") -> str:
+def _ask_input(wanted: "Input", *, color: str) -> str:
     from kbp.ask.questions import ask_value
 
     return ask_value(
@@ -374,16 +332,17 @@ def _ask_input(wanted: "Input") -> str:
         default=wanted.default or "",
         is_secret=wanted.is_secret,
         choices=tuple(map(safe_line, wanted.choices)),
+        color=color,
     )
 
 
-def _visit(address: str) -> None:
+def _visit(address: str, *, color: str) -> None:
     """Show a person where to log in."""
     from kbp.ask.questions import agree, open_browser
     from kbp.ask.terminal import tell
 
     tell(f"the server wants you to log in at\n  {safe_line(address)}\n")
-    if agree("Open it in the browser?"):
+    if agree("Open it in the browser?", color=color):
         open_browser(address)
 
 

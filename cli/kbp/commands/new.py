@@ -11,6 +11,7 @@ import typer
 from kbp import dialects, settings
 from kbp.ask.terminal import may_ask
 from kbp.commands.console import DONE, Console, Stop, write_whole
+from kbp.commands.edit import edit_file
 from kbp.commands.options import Reading, bad_choice
 from kbp.converter.base import scalar, skill_name, spellable
 from kbp.converter.plan import own_folder
@@ -22,6 +23,7 @@ from kbp.search import Surroundings
 
 _ARGUMENT = re.compile(r"(?P<name>[^=!]+)(?:=(?P<default>.*?))?(?P<required>!)?", re.DOTALL)
 _DIALECT = "kb"
+_ARGUMENT_ASKED = "An argument: NAME, NAME=DEFAULT, or NAME! where it is required (Enter: no more):"
 
 
 def new(
@@ -65,8 +67,7 @@ def new(
     faults += [f"{text!r} is not UTF-8" for text in texts if not _is_unicode(text)]
     names = [match["name"] for match in arguments]
     faults += [f"--argument: `{each}` is given twice" for each in dict.fromkeys(names) if names.count(each) > 1]
-    editor = settings.editor() if edit else []
-    if edit and not editor:
+    if edit and not settings.editor():
         faults.append("--edit: there is no editor: VISUAL or EDITOR names one")
     if faults:
         raise Stop(faults)
@@ -80,8 +81,8 @@ def new(
     except OSError as error:
         raise Stop(f"{shown(path)} cannot be written: {said_of(error)}") from None
     console.print(f"{shown(path)}\n")
-    if editor:
-        console.run([*editor, str(path)])
+    if edit:
+        edit_file(path, console)
     return DONE
 
 
@@ -100,8 +101,12 @@ def _check_free(name: str, dialect: str) -> Path:
 def _ask(console: Console) -> tuple[str | None, list[str]]:
     """What a person says of the prompt: what it does, and its arguments as `--argument` takes them."""
     from kbp.ask.questions import ask_line
+    from kbp.ask.text import Back
 
     given: list[str] = []
+
+    def no_fault(text: str) -> None:
+        return None
 
     def fault(text: str) -> str | None:
         match = _ARGUMENT.fullmatch(text)
@@ -111,12 +116,20 @@ def _ask(console: Console) -> tuple[str | None, list[str]]:
         said += [f"`{match['name']}` is there already"] if match["name"] in map(_named, given) else []
         return said[0].removeprefix(f"--argument {text!r}: ") if said else None
 
-    description = ask_line("What does it do?", color=console.color)
-    while text := ask_line(
-        "An argument (NAME, NAME=DEFAULT, NAME!; Enter: no more):", fault=fault, color=console.color
-    ):
-        given.append(text)
-    return description or None, given
+    texts: list[str] = []
+    typed = ""
+    while True:
+        label, check = (_ARGUMENT_ASKED, fault) if texts else ("What does it do?", no_fault)
+        given[:] = texts[1:]
+        try:
+            text = ask_line(label, default=typed, fault=check, color=console.color)
+        except Back:
+            typed = texts.pop() if texts else ""
+            continue
+        if texts and not text:
+            return texts[0] or None, texts[1:]
+        texts.append(text)
+        typed = ""
 
 
 def _named(argument: str) -> str:

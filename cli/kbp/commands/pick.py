@@ -1,6 +1,7 @@
 """`kbp pick`: one of many prompts, picked on the terminal and filled in by answering questions."""
 
 import contextlib
+import functools
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -11,31 +12,32 @@ import typer
 
 from kbp import history, settings
 from kbp.ask.terminal import may_ask, tell, terminal
-from kbp.commands.asking import Asker, Past
+from kbp.ask.text import Back
+from kbp.commands.asking import Asker, Past, tell_command
 from kbp.commands.bundles import spelt
 from kbp.commands.calling import Call, Calling
-from kbp.commands.choice import is_path
+from kbp.commands.choice import does_not_become, is_path
 from kbp.commands.console import DONE, Console, Stop
 from kbp.commands.edit import edit_file
 from kbp.commands.filling import filled, print_filled
 from kbp.commands.given import Given, values_for
 from kbp.commands.live import Live
 from kbp.commands.options import STDIN, Sources, bad_choice
+from kbp.commands.outcome import telling
 from kbp.commands.way import Way
-from kbp.display import quoted, safe_line
+from kbp.display import safe_line
 from kbp.files import PromptFile
 from kbp.library import Library, NotFound
 from kbp.live.source import LiveSource
 from kbp.model import Prompt
 from kbp.output.jsontext import dump
-from kbp.output.prompts import live_page, preview
+from kbp.output.prompts import live_page, preview, refusal
 from kbp.values import Values
 
 if TYPE_CHECKING:
     from kbp.ask.picker import Item
 
 PRINTED = ("text", "name", "args", "command")
-_COMMAND = ("kbp", "render")
 
 
 def pick(
@@ -129,116 +131,161 @@ class Picking:
             EOFError: they end the input.
         """
         with self._screen:
-            self._run(query, source)
+            chosen: _Choice | None = None
+            while True:
+                choices = self._choices(source)
+                query, chosen, is_edited = self._pick(choices, query, chosen)
+                if is_edited and chosen.file is not None:
+                    self._screen.close()
+                    self._edit(chosen.file)
+                    continue
+                tell(f"? prompt: {safe_line(chosen.item.name)}\n")
+                if self.call.past.keeps(self.console):
+                    history.touch(chosen.prompt)
+                try:
+                    self._take(chosen, source)
+                except Back:
+                    continue
+                return
 
-    def _run(self, query: str, source: LiveSource | None) -> None:
+    def _edit(self, file: PromptFile) -> None:
+        """Open the file in the person's editor; without one the prompts are there all the same."""
+        try:
+            edit_file(file.place.path, self.console)
+        except Stop as stop:
+            self.console.fail(stop.faults, stop.help)
+
+    def _choices(self, source: LiveSource | None) -> list[_Choice]:
+        """The prompts to pick from, those used last first."""
         has_files = source is None or bool(self.sources.path)
         tell("reading the prompts…\r")
-        while True:
+        try:
             choices = [*(self._files() if has_files else ()), *(self._live(source, has_files) if source else ())]
             if not choices:
                 raise Stop("there is no prompt to pick")
-            query, chosen, is_edited = self._pick(_latest_first(choices), query)
-            if not is_edited or chosen.file is None:
-                break
-            self._screen.close()
-            edit_file(chosen.file, self.console)
-        if chosen.file is not None:
-            self._take_file(chosen.file)
-        elif source is not None and chosen.live is not None:
-            self._take_live(source, chosen.live.name)
-
-    @contextlib.contextmanager
-    def _asking(self) -> Iterator[Mapping[str, Any]]:
-        """The terminal that the prompt was picked on, until its arguments are answered."""
-        yield self._io
-        self._screen.close()
+        finally:
+            tell("\x1b[K")
+        ranks = {prompt: rank for rank, prompt in enumerate(history.latest())}
+        return sorted(choices, key=lambda choice: ranks.get(choice.prompt, len(ranks)))
 
     def _files(self) -> Iterator[_Choice]:
+        """Those of files; a refused one is there to be edited."""
         from kbp.ask.picker import Item
 
         self._found = self.sources.find(self.console)
-        for file in self._found.served:
-            if file.template is not None:
-                page = _page(preview, file)
-                item = Item(file.name, file.template.description or "", page, can_edit=True)
-                yield _Choice(item, history.of_file(str(file.place.path)), file)
+        refused = [file for file in self._found.files if file.is_refused]
+        for file in sorted((*self._found.served, *refused), key=lambda file: (file.name, file.path)):
+            template = file.template
+            said = (template.description or "") if template else f"refused: {file.problems[0].message}"
+            page = functools.partial(preview, file) if template else functools.partial(refusal, file)
+            yield _Choice(Item(file.name, said, page, can_edit=True), history.of_file(str(file.place.path)), file)
 
     def _live(self, source: LiveSource, beside_files: bool) -> Iterator[_Choice]:
         from kbp.ask.picker import Item
 
         label = f"{source.session.peer.name} ({source.session.peer.revision})"
-        prefix = f"{self.call.live.server or 'server'}:" if beside_files else ""
         for prompt in source.list_all().prompts:
-            page = _page(lambda prompt: live_page(prompt, label), prompt)
-            item = Item(prefix + prompt.name, prompt.description or prompt.title or "", page)
+            name = f"{self.call.live.named or 'server'}:{prompt.name}" if beside_files else prompt.name
+            item = Item(name, prompt.description or prompt.title or "", functools.partial(live_page, prompt, label))
             yield _Choice(item, history.of_server(source.key, prompt.name), live=prompt)
 
-    def _pick(self, choices: Sequence[_Choice], query: str) -> tuple[str, _Choice, bool]:
+    def _pick(self, choices: Sequence[_Choice], query: str, before: _Choice | None) -> tuple[str, _Choice, bool]:
         from kbp.ask.picker import Picker
 
         picker = Picker(
             [choice.item for choice in choices],
             query,
+            next((at for at, each in enumerate(choices) if before and each.prompt == before.prompt), None),
             can_edit=bool(settings.editor()),
             has_preview=bool(self.console.own_value("picker.preview")),
         )
         gc.freeze()  # thousands of prompts are not looked through for garbage between two keys
+        self._screen.close()
         self._io = self._screen.enter_context(terminal(self.console.color))
         at = picker.run(self._io)
         if at is None:
             raise EOFError
-        if not picker.is_edited:
-            tell(f"? prompt: {safe_line(choices[at].item.name)}\n")
         return picker.query, choices[at], picker.is_edited
+
+    @contextlib.contextmanager
+    def _asking(self) -> Iterator[Mapping[str, Any]]:
+        """The terminal that the prompt was picked on, until its arguments are answered."""
+        if not self._can_go_back:  # values may have been read, which closes it
+            self._io = self._screen.enter_context(terminal(self.console.color))
+        yield self._io
+        self._screen.close()
+
+    @property
+    def _can_go_back(self) -> bool:
+        """Whether another prompt may be picked once one was: values that were given may have been read by then."""
+        return self.call.given == Given(defaults=self.call.given.defaults)
+
+    def _take(self, chosen: _Choice, source: LiveSource | None) -> None:
+        """Print what is wanted of a prompt."""
+        if not self._can_go_back or self.print == "name":
+            self._screen.close()
+        if chosen.file is not None:
+            self._take_file(chosen.file)
+        elif source is not None and chosen.live is not None:
+            with telling(source.label, safe_line(chosen.live.name)):
+                self._take_live(source, chosen.live.name)
+
+    def _asker(self, asker: Asker) -> Asker:
+        return replace(asker, screen=self._asking, can_go_back=self._can_go_back)
 
     def _take_file(self, file: PromptFile) -> None:
         template, call = file.template, self.call
-        if template is None:
-            raise Stop(f"{file.path} does not become a prompt")
         name = self._name_of(file)
-        values = values_for(template.arguments, self.console, call.faults, None)
-        asker = Asker(
-            self.console,
-            call.past,
-            history.of_file(str(file.place.path)),
-            call.asks_optional,
-            takes_defaults=call.given.defaults,
-            screen=self._asking,
-        )
-        where = [*spelt(self.sources), *call.way.spelt(self.console)]
+        if template is None:
+            raise does_not_become(file)
         if self.print == "name":
             self._deliver(name + "\n")
             return
+        values = values_for(template.arguments, self.console, call.faults, None)
         call.given.values([], values)
-        pieces = filled(file, template, values, asker, [name, *where])
-        command = [*_COMMAND, name, *values.accepted(), *asker.options(), *where]
-        self._end(command, values, lambda: print_filled(template, pieces, call.way, self.console, explain=self.explain))
+        if values.faults:
+            raise Stop(values.faults)
+        prompt, defaults = history.of_file(str(file.place.path)), call.given.defaults
+        asker = self._asker(Asker(self.console, call.past, prompt, call.asks_optional, takes_defaults=defaults))
+        pieces = filled(file, template, values, asker, [name, *spelt(self.sources)])
+        self._end(
+            [name],
+            [*values.accepted(), *spelt(self.sources), *self._way()],
+            values,
+            lambda: print_filled(template, pieces, call.way, self.console, explain=self.explain),
+        )
 
     def _take_live(self, source: LiveSource, name: str) -> None:
         call = self.call
         if self.print == "name":
-            self._deliver((f"{call.live.server}:{name}" if call.live.server else name) + "\n")
+            self._deliver((f"{call.live.named}:{name}" if call.live.named else name) + "\n")
             return
-        asker = replace(call.asker(source, name), screen=self._asking)
-        values = call.values(source, name, [], asker)
-        command = [*_COMMAND, name, *values.accepted(), *asker.options(), *call.spelt()]
-        self._end(command, values, lambda: call.print(source, name, values))
+        values = call.values(source, name, [], self._asker(call.asker(source, name)))
+        words = ["--", name] if name.startswith("-") else [name]
+        options = [*values.accepted(), *call.where(hides=False), *self._way()]
+        self._end(words, options, values, lambda: call.print(source, name, values))
 
-    def _end(self, command: Sequence[str], values: Values, print_text: Callable[[], None]) -> None:
+    def _way(self) -> list[str]:
+        """How and where the result is printed, as far as that is part of the command."""
+        way = self.call.way
+        return (replace(way, output=None, copy=False) if self.print == "command" else way).spelt(self.console)
+
+    def _end(
+        self, words: Sequence[str], options: Sequence[str], values: Values, print_text: Callable[[], None]
+    ) -> None:
         """Print what is wanted of the prompt; with its text, the command that does the same is told."""
         self._screen.close()
-        line = _line(command)
         if self.print == "args":
             self._deliver(dump({name: value for name, value in values.given.items() if value}))
-        elif self.print == "command":
+            return
+        line = tell_command(words, options, values.arguments, self.console)
+        if self.print == "command":
             self._deliver(line + "\n")
         else:
             self.console.hint(line)
             print_text()
 
     def _deliver(self, text: str) -> None:
-        self._screen.close()
         self.call.way.deliver(text, self.console, is_text=True)
 
     def _name_of(self, file: PromptFile) -> str:
@@ -250,31 +297,3 @@ class Picking:
         if is_found and not is_path(file.name) and not file.name.startswith("-") and ":" not in file.name:
             return file.name
         return file.path if is_path(file.path) and not file.path.startswith("-") else f"./{file.path}"
-
-
-def _page(show: Callable[..., str], prompt: object) -> Callable[[], str]:
-    return lambda: show(prompt)
-
-
-def _latest_first(choices: Sequence[_Choice]) -> list[_Choice]:
-    ranks = {prompt: rank for rank, prompt in enumerate(history.latest())}
-    return sorted(choices, key=lambda choice: ranks.get(choice.prompt, len(ranks)))
-
-
-def _line(command: Sequence[str]) -> str:
-    """The command as it is typed. A secret is left to a variable: it does not belong in a script, or in a log."""
-    tokens: list[str] = []
-    for at, token in enumerate(command):
-        name, equals, value = token.partition("=")
-        if not equals or command[at - 1] not in ("-a", "-A"):
-            tokens.append(quoted(token))
-        elif history.is_secret(name):
-            tokens.append(f'{quoted(name)}="${_variable(name)}"')
-        else:
-            tokens.append(f"{quoted(name)}={quoted(value)}")
-    return " ".join(tokens)
-
-
-def _variable(name: str) -> str:
-    word = "".join(each if each.isascii() and each.isalnum() else "_" for each in name).upper()
-    return f"_{word}" if word[:1].isdigit() else word

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kbp import history
-from kbp.commands.asking import Asker, Past
+from kbp.commands.asking import Asker, Past, tell_command
 from kbp.commands.bundles import spelt
 from kbp.commands.calling import Call, Calling
 from kbp.commands.choice import choose
@@ -59,7 +59,11 @@ def render(
     values = values_for(template.arguments, console, faults, f"the prompt file {STDIN}" if takes_stdin else None)
     given.values(words or [], values)
     asker = Asker(console, past, None if takes_stdin else history.of_file(str(file.place.path)))
-    pieces = filled(file, template, values, asker, [name, *spelt(sources), *way.spelt(console)])
+    where = [*spelt(sources), *way.spelt(console)]
+    pieces = filled(file, template, values, asker, [name, *where])
+    if asker.has_asked:
+        options = [*values.accepted(), *where]
+        console.hint(tell_command([name], options, template.arguments, console))
     tell_words(template, words or [], console)
     print_filled(template, pieces, way, console, explain=explain)
     return DONE

@@ -40,6 +40,8 @@ class Way:
         """The options that say so, as they would be typed again, and the folder that the command runs in."""
         format = ["-f", self.format] if self.format in FORMATS and self.format != "text" else []
         folder = ["-C", str(console.directory)] if console.directory else []
+        folder += ["--config", str(console.config)] if console.config else []
+        folder += [] if console.use_config else ["--no-config"]
         copy = ["--copy"] if self.copy else []
         return [*folder, *format, *(["-o", self.output] if self.output else []), *copy]
 

@@ -15,12 +15,28 @@ KIND, VALUES = "arguments", "values"
 
 
 class Known:
-    """An argument: its name, what is said of it, and values: its default, and what was typed for it before."""
+    """An argument: its name, what is said of it, its default, and what was typed for it before."""
 
-    def __init__(self, name: str, help: str, values: list[str]) -> None:
+    def __init__(self, name: str, help: str, default: str, earlier: list[str]) -> None:
         self.name = name
         self.help = help
-        self.values = values
+        self._default = default
+        self._earlier = earlier
+
+    def values(self, *, is_raw: bool) -> list[str]:
+        """The values on offer: for `-a`, where `@` and `-` mean something, else for `-A`."""
+        found = [self._default] if self._default and (is_raw or not _means(self._default)) else []
+        for typed in self._earlier:
+            if not is_raw and typed != "-" and not typed.startswith("@@"):
+                found.append(typed)
+            elif is_raw and (not typed.startswith("@") or typed.startswith("@@")):
+                found.append(typed.removeprefix("@"))
+        return found
+
+
+def _means(value: str) -> bool:
+    """Whether a value behind `-a NAME=` stands for something else: a file, or stdin."""
+    return value.startswith("@") or value == "-"
 
 
 def of(line: Line, word: str) -> list[Known] | None:
@@ -32,22 +48,22 @@ def of(line: Line, word: str) -> list[Known] | None:
     if server is None and colon and prefix in servers.names():
         server, word = prefix, rest
     if server is not None:
-        return [Known(row[0], row[1], []) for row in servers.arguments(server, word)]
+        key, rows = servers.arguments(server, word)
+        return _known(rows, f"server {key} {word}")
     from kbp.complete.prompts import Prompts
 
     path = Prompts(line).path_of(word)
-    return _of_file(os.path.abspath(path), line) if path is not None else None  # noqa: PTH100
+    if path is None:
+        return None
+    path = os.path.abspath(path)  # noqa: PTH100
+    return _known(_rows(path, line.last("--dialect") or "auto"), f"file {path}")
 
 
-def _of_file(path: str, line: Line) -> list[Known]:
+def _known(rows: list[list[str]], prompt: str) -> list[Known]:
     earlier: dict[str, list[str]] = {}
-    for row in shelf.read(VALUES, f"file {path}") or []:
+    for row in shelf.read(VALUES, prompt) or []:
         earlier.setdefault(row[0], []).append(row[-1])
-    known = []
-    for name, help, default in _rows(path, line.last("--dialect") or "auto"):
-        values = [default] if default else []
-        known.append(Known(name, help, [*values, *(each for each in earlier.get(name, []) if each != default)]))
-    return known
+    return [Known(name, help, default, earlier.get(name, [])) for name, help, default in rows]
 
 
 def _rows(path: str, dialect: str) -> list[list[str]]:
@@ -70,4 +86,5 @@ def _rows(path: str, dialect: str) -> list[list[str]]:
 
 
 def _said(description: str | None, *, required: bool) -> str:
+    """What is said of an argument."""
     return " ".join(part for part in ("(required)" if required else "", description or "") if part)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Candidates = list[tuple[str, str]]
 """Values, each with its help."""
 PLAIN, NOSPACE, FILES = "plain", "nospace", "files"
-_MAX_SHOWN = 2_000
+_MAX_SHOWN, _MAX_HELP = 2_000, 60
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -54,13 +54,16 @@ def _answer(arguments: Sequence[str]) -> str:
     *before, current = words[1:] or [""]
     follows, found = Line(before).candidates(current)
     fitting = [(value, help) for value, help in found if value.startswith(current) and value.isprintable()]
+    if shell == "bash":
+        fitting = [(value, help) for value, help in fitting if quoting.can_be_taken(value, start)]
     shown = dict(fitting[:_MAX_SHOWN])
     if not shown and follows != FILES:
         return PLAIN
     lines = [follows]
     for value, help in shown.items():
         written = quoting.in_bash(value, start) if shell == "bash" else value
-        lines.append(f"{written}\t{''.join(each if each.isprintable() else ' ' for each in help)}")
+        said = "".join(each if each.isprintable() else " " for each in help[:_MAX_HELP])
+        lines.append(f"{written}\t{said}{'…' if len(help) > _MAX_HELP else ''}")
     return "\n".join(lines)
 
 
@@ -137,7 +140,10 @@ class Line:
         kinds = COMMANDS[self.command][2] if self.command in COMMANDS else ()
         at = min(len(self.words), len(kinds) - 1)
         is_taken = len(self.words) >= len(kinds) and not (kinds and kinds[-1].endswith("…"))
-        return (PLAIN, []) if is_taken else self._values(kinds[at].removesuffix("…"), current, "")
+        if is_taken:
+            return PLAIN, []
+        follows, found = self._values(kinds[at].removesuffix("…"), current, "")
+        return follows, [each for each in found if self.is_ended or not each[0].startswith("-")]  # else it is an option
 
     def _values(self, kind: str, typed: str, head: str) -> tuple[str, Candidates]:
         """The values of a kind that go on from what is typed; `head` is what stands before them in the word."""
@@ -160,8 +166,8 @@ class Line:
             return PLAIN, [(name, "") for name in servers.names()]
         if kind == "prompt":
             return self._prompts(typed)
-        if kind == "argument":
-            return self._arguments(typed)
+        if kind in ("argument", "raw argument"):
+            return self._arguments(typed, is_raw=kind.startswith("raw"))
         return (FILES, []) if kind == "file" else (PLAIN, [])
 
     # Prompts and their arguments
@@ -184,11 +190,16 @@ class Line:
         is_path = "/" in typed or typed.startswith((".", "~"))
         return (FILES, []) if is_path or not found else (PLAIN, found)
 
-    def _arguments(self, typed: str) -> tuple[str, Candidates]:
+    @property
+    def config(self) -> str | None:
+        """The file of settings that is named, empty where none is wanted; None: it is found by its name."""
+        return "" if "--no-config" in self.flags else self.last("--config") or os.environ.get("KBP_CONFIG")
+
+    def _arguments(self, typed: str, *, is_raw: bool) -> tuple[str, Candidates]:
         from kbp.complete import arguments
 
         key, equals, value = typed.partition("=")
-        if equals and value.startswith("@"):
+        if equals and value.startswith("@") and not is_raw:
             return NOSPACE, [(f"{key}=@{path}", help) for path, help in paths(value[1:])]
         found = arguments.of(self, self.words[0]) if self.words else None
         if found is None:
@@ -196,10 +207,11 @@ class Line:
         if not equals:
             given = {text.partition("=")[0] for each in ("-a", "--arg", "-A") for text in self.given.get(each, [])}
             return NOSPACE, [(f"{each.name}=", each.help) for each in found if each.name not in given]
-        return PLAIN, [(f"{key}={text}", "") for each in found if each.name == key for text in each.values]
+        values = [text for each in found if each.name == key for text in each.values(is_raw=is_raw)]
+        return PLAIN, [(f"{key}={text}", "") for text in values]
 
 
-_KINDS = frozenset({"file", "prompt", "argument", "server", "rule", "rules", "text"})
+_KINDS = frozenset({"file", "prompt", "argument", "raw argument", "server", "rule", "rules", "text"})
 
 
 def paths(typed: str) -> Candidates:

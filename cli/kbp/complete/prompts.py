@@ -7,14 +7,14 @@ has what lies in its conventional folders, and files that are refused are there 
 from __future__ import annotations
 
 import os
-import sys
 
 from kbp import shelf
+from kbp.complete import folders
 
 TYPE_CHECKING = False  # as type checkers know it
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kbp.complete.engine import Candidates, Line
 
@@ -29,13 +29,17 @@ class Prompts:
 
     def __init__(self, line: Line) -> None:
         self._line = line
-        self._folders = 0
+        self._ignored: set[str] = set()
 
     def described(self, typed: str) -> Candidates:
         """The names that go on from what is typed, each with its description, where there are not too many."""
-        prefix = self._line.last("--library")
-        found = {f"{prefix}_{name}" if prefix else name: path for name, path in self.paths().items()}
-        found = {name: path for name, path in sorted(found.items()) if name.startswith(typed)}
+        prefix = self._prefix
+        found: dict[str, str] = {}
+        for path in self._files():
+            name = prefix + _stem(path)
+            if name.startswith(typed):
+                found.setdefault(name, path)
+        found = dict(sorted(found.items()))
         is_read = len(found) <= _MAX_DESCRIBED
         return [(name, _description(path) if is_read else "") for name, path in found.items()]
 
@@ -43,17 +47,13 @@ class Prompts:
         """The file that a word names: a path, or a prompt."""
         if "/" in word or word.endswith(_ENDING):
             return word if os.path.isfile(word) else None
-        prefix = self._line.last("--library")
-        return self.paths().get(word.removeprefix(f"{prefix}_") if prefix else word)
+        wanted = word.removeprefix(self._prefix)
+        return next((path for path in self._files() if _stem(path) == wanted), None)
 
-    def paths(self) -> dict[str, str]:
-        """The files by the names of their prompts; the first one of a name."""
-        found: dict[str, str] = {}
-        for path in self._files():
-            name = os.path.basename(path)  # noqa: PTH119
-            stem = name.removesuffix(_COPILOT) if name.endswith(_COPILOT) else name.removesuffix(_ENDING)
-            found.setdefault(stem, path)
-        return found
+    @property
+    def _prefix(self) -> str:
+        library = self._line.last("--library")
+        return f"{library}_" if library else ""
 
     def _files(self) -> Iterator[str]:
         named = [*self._line.given.get("-p", []), *self._line.given.get("--path", [])]
@@ -65,7 +65,9 @@ class Prompts:
             if each:
                 yield from self._below(each)
         here = os.getcwd()  # noqa: PTH109
-        for path in _configured(here):
+        paths, excluded = _configured(here, self._line.config)
+        self._ignored = set(excluded)
+        for path in paths:
             yield from self._below(path)
         root = root_of(here)
         yield from self._project(root or here, is_whole=root is not None)
@@ -86,14 +88,22 @@ class Prompts:
 
     def _project(self, root: str, *, is_whole: bool) -> Iterator[str]:
         """The prompts in the conventional folders of a project, and of the plugins in it."""
-        plugins = dict.fromkeys([*_marketplace(root), *self._plugins(root)]) if is_whole else {}
-        for folder in (root, *plugins):
-            declared = _declared(folder, root) if is_whole else None
-            if declared is not None:
-                yield from declared
-                continue
-            for name in ("prompts", "commands", ".claude/commands", ".github/prompts"):
-                yield from self._convention(folder, name)
+        self._ignored |= _ignored(root)
+        seen: set[str] = set()
+        for folder in [root, *(_marketplace(root) if is_whole else ())]:
+            seen.add(folder)
+            yield from self._plugin(folder, root, is_whole=is_whole)
+        for folder in self._plugins(root) if is_whole else ():
+            if folder not in seen:
+                yield from self._plugin(folder, root, is_whole=True)
+
+    def _plugin(self, folder: str, root: str, *, is_whole: bool) -> Iterator[str]:
+        declared = _declared(folder, root) if is_whole else None
+        if declared is not None:
+            yield from declared
+            return
+        for name in ("prompts", "commands", ".claude/commands", ".github/prompts"):
+            yield from self._convention(folder, name)
 
     def _convention(self, root: str, name: str) -> Iterator[str]:
         for path in self._walk(f"{root}/{name}"):
@@ -102,54 +112,61 @@ class Prompts:
 
     def _own(self) -> Iterator[str]:
         """The prompts in the user's own folders."""
-        home = os.path.expanduser("~")  # noqa: PTH111
-        config = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
-        editor, own = f"{config}/Code/User", f"{config}/kbp"
-        if sys.platform == "darwin":
-            support = f"{home}/Library/Application Support"
-            editor, own = f"{support}/Code/User", f"{support}/kbp"
-        yield from self._convention(home, ".claude/commands")
-        for path in self._walk(f"{editor}/prompts"):
+        yield from self._convention(folders.home(), ".claude/commands")
+        for path in self._walk(f"{folders.editor()}/prompts"):
             if path.endswith(_COPILOT):
                 yield path
-        yield from self._convention(own, "prompts")
+        yield from self._convention(folders.own(), "prompts")
 
     def _plugins(self, root: str) -> Iterator[str]:
         """The folders below the root that are plugins of their own."""
-        ignored = _ignored(root)
-        pending = [root]
-        while pending and self._folders < _MAX_FOLDERS:
+        pending, count = [root], 0
+        while pending and count < _MAX_FOLDERS:
             folder = pending.pop()
-            self._folders += 1
+            count += 1
             try:
                 with os.scandir(folder) as entries:
-                    below = [each.path for each in entries if each.is_dir(follow_symlinks=False)]
+                    below = {each.name: each.path for each in entries if each.is_dir(follow_symlinks=False)}
             except OSError:
                 continue
-            names = {path.rpartition("/")[2]: path for path in below}
-            if ".claude-plugin" in names and folder != root:
+            if ".claude-plugin" in below and folder != root:
                 yield folder
-            pending += [path for name, path in sorted(names.items()) if name[0] != "." and name not in ignored]
+            for name, path in sorted(below.items(), reverse=True):
+                if name[0] != "." and name not in ("prompts", "commands") and not self._is_ignored(name, path):
+                    pending.append(path)
 
     def _walk(self, top: str) -> Iterator[str]:
-        """The files below a folder, in sorted order."""
-        pending = [top.rstrip("/") or "/"]
-        while pending and self._folders < _MAX_FOLDERS:
-            self._folders += 1
+        """The Markdown files below a folder, in sorted order."""
+        pending, count = [top.rstrip("/") or "/"], 0
+        while pending and count < _MAX_FOLDERS:
+            count += 1
             try:
                 with os.scandir(pending.pop()) as entries:
-                    found = sorted(entries, key=lambda entry: entry.name)
+                    found = sorted(entries, key=_name)
             except OSError:
                 continue
-            folders = []
+            below = []
             for entry in found:
-                if entry.name[0] == "." and entry.name not in _SHOWN:
+                name = entry.name
+                if (name[0] == "." and name not in _SHOWN) or (self._ignored and self._is_ignored(name, entry.path)):
                     continue
                 if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-                elif entry.is_file():
+                    below.append(entry.path)
+                elif name.endswith(_ENDING) and entry.is_file():
                     yield entry.path
-            pending += reversed(folders)
+            pending += reversed(below)
+
+    def _is_ignored(self, name: str, path: str) -> bool:
+        return name in self._ignored or path in self._ignored
+
+
+def _name(entry: os.DirEntry[str]) -> str:
+    return entry.name
+
+
+def _stem(path: str) -> str:
+    name = path.rpartition("/")[2]
+    return name.removesuffix(_COPILOT) if name.endswith(_COPILOT) else name.removesuffix(_ENDING)
 
 
 def root_of(folder: str) -> str | None:
@@ -164,6 +181,8 @@ def root_of(folder: str) -> str | None:
 
 
 def _has_table(path: str) -> bool:
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, "rb") as file:  # noqa: PTH123
             return b"[tool.kbp" in file.read(1 << 20)
@@ -176,15 +195,27 @@ def _is_conventional(path: str) -> bool:
 
 
 def _ignored(root: str) -> set[str]:
-    """The names that ignore files of the root name plainly, and what is never looked through."""
+    """What ignore files of the root name plainly: names, and paths below it; and what is never looked through."""
     found = {"node_modules"}
     for name in (".gitignore", ".kbpignore"):
+        if not os.path.isfile(f"{root}/{name}"):
+            continue
         try:
             with open(f"{root}/{name}", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
                 lines = file.read(1 << 16).split("\n")
         except OSError:
             continue
-        found |= {line.strip().strip("/") for line in lines if line.strip() and line[0] not in "#!"}
+        found |= _plain(root, lines)
+    return found
+
+
+def _plain(root: str, patterns: Iterable[str]) -> set[str]:
+    """The names and paths that patterns of an ignore file stand for, of those that say it plainly."""
+    found: set[str] = set()
+    for pattern in patterns:
+        text = pattern.strip().removesuffix("/**").removesuffix("/*").rstrip("/").removeprefix("**/")
+        if text and text[0] not in "#!" and not set("*?[").intersection(text):
+            found.add(f"{root}/{text.removeprefix('./').lstrip('/')}" if "/" in text else text)
     return found
 
 
@@ -240,23 +271,26 @@ def _named_in(path: str) -> list[str]:
         return []
 
 
-def _configured(here: str) -> list[str]:
-    """The paths that the settings name; read anew when their file has changed."""
+def _configured(here: str, named: str | None) -> tuple[list[str], list[str]]:
+    """The paths that the settings name, and what they exclude; read anew when their file has changed."""
+    if named is not None:
+        path = os.path.abspath(named) if named else ""  # noqa: PTH100
+        return _settings_in(path, shelf.stamp_of(path)) if path else ([], [])
     folder = here
     while True:
         for name in ("kbp.toml", ".kbp.toml", "pyproject.toml"):
             path = f"{folder}/{name}"
             stamp = shelf.stamp_of(path)
             if stamp and (name != "pyproject.toml" or _has_table(path)):
-                return _paths_of(path, stamp)
+                return _settings_in(path, stamp)
         above = os.path.dirname(folder)  # noqa: PTH120
         if above == folder:
-            return []
+            return [], []
         folder = above
 
 
-def _paths_of(path: str, stamp: str) -> list[str]:
-    rows = shelf.read("settings", path, stamp)
+def _settings_in(path: str, stamp: str) -> tuple[list[str], list[str]]:
+    rows = shelf.read("settings", path, stamp) if stamp else []
     if rows is None:
         from pathlib import Path
 
@@ -265,10 +299,12 @@ def _paths_of(path: str, stamp: str) -> list[str]:
         try:
             found = configuration.load(Path(path), dialects.names())
         except configuration.Wrong:
-            return []
-        rows = [[str(found.folder / each)] for each in found.value("paths")]
+            return [], []
+        rows = [["path", str(found.folder / each)] for each in found.value("paths")]
+        rows += [["exclude", each] for each in sorted(_plain(str(found.folder), found.value("exclude")))]
         shelf.write("settings", path, rows, stamp)
-    return [row[0] for row in rows if os.path.exists(row[0])]
+    paths = [row[1] for row in rows if row[0] == "path" and os.path.exists(row[1])]
+    return paths, [row[1] for row in rows if row[0] == "exclude"]
 
 
 def _description(path: str) -> str:

@@ -54,6 +54,13 @@ def _assigns(word: str) -> bool:
     return bool(equals) and name.isidentifier()
 
 
+def can_be_taken(value: str, start: Start) -> bool:
+    """Whether bash can put the value in the place of what is typed: an open quote leaves no way to some of them."""
+    if start.quote == '"' and "!" in value:  # the history would be looked through
+        return False
+    return not start.quote or not value.endswith(start.quote)
+
+
 def in_bash(value: str, start: Start) -> str:
     """What bash is to put in the place of what is typed of a word: the rest of the value, special characters quoted."""
     rest = value[start.kept :]

@@ -99,7 +99,7 @@ COMMANDS: dict[str, tuple[str, dict[str, tuple[str, str]], tuple[str, ...]]] = {
 }, ('file…',)),
     'render': ('Fill in a prompt and print its messages.', {
     '-a': ('argument', "A value; @FILE is a file's text, - is stdin."),
-    '-A': ('argument', 'A value as it is: @ and - mean nothing.'),
+    '-A': ('raw argument', 'A value as it is: @ and - mean nothing.'),
     '--allow-unknown': ('', 'Call it whatever the server lists: what is unknown is sent, what is missing is not told.'),
     '--answer': ('text', "An answer to a question that the server asks back; @FILE is a file's text. Repeatable."),
     '--answers': ('file', 'A JSON map of such answers.'),
@@ -151,7 +151,7 @@ COMMANDS: dict[str, tuple[str, dict[str, tuple[str, str]], tuple[str, ...]]] = {
 }, ('prompt', 'file…')),
     'pick': ('Pick a prompt on the terminal, answer its arguments, and print its messages.', {
     '-a': ('argument', "A value; @FILE is a file's text, - is stdin."),
-    '-A': ('argument', 'A value as it is: @ and - mean nothing.'),
+    '-A': ('raw argument', 'A value as it is: @ and - mean nothing.'),
     '--allow-unknown': ('', 'Call it whatever the server lists: what is unknown is sent, what is missing is not told.'),
     '--answer': ('text', "An answer to a question that the server asks back; @FILE is a file's text. Repeatable."),
     '--answers': ('file', 'A JSON map of such answers.'),
@@ -333,7 +333,7 @@ COMMANDS: dict[str, tuple[str, dict[str, tuple[str, str]], tuple[str, ...]]] = {
     '--verbose': ('', 'Tell where was looked, what was skipped and what was dropped.'),
     '--version': ('', 'Print the version and exit.'),
 }, ('text',)),
-    'edit': ('Open the file of a prompt in your editor ($VISUAL or $EDITOR), one that is refused too.', {
+    'edit': ('Open the file of a prompt in your editor, one that is refused too.', {
     '-C': ('file', 'Run as if started in DIR.'),
     '--color': ('auto|always|never', 'When to print colours.'),
     '--config': ('file', 'The settings; found by their name.'),

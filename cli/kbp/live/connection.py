@@ -82,7 +82,7 @@ def connected(
             key = lists.key_of(resolved or server, manner.headers, manner.revision)
             lists.remember(key, found.prompts, found.seconds, revision)
 
-        yield LiveSource(session, server.key, [kept])
+        yield LiveSource(session, server.key, keepers=[kept])
 
 
 def _channel(server: Server, manner: Manner) -> Channel:

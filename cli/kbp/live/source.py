@@ -69,11 +69,13 @@ class Endless(BadAnswer):
 class LiveSource:
     """The prompts of the server at the other end of a session.
 
-    `key` is what is remembered of the server by; `keepers` are given each whole list that was read.
+    `key` is what is remembered of the server by, `label` what it is called where something is told of it; `keepers` are
+    given each whole list that was read.
     """
 
     session: Session
     key: str = ""
+    label: str = "the server"
     keepers: list[Callable[[Listing], None]] = field(default_factory=list)
     _listing: Listing | None = field(default=None, repr=False)
 

@@ -181,9 +181,18 @@ def preview(file: PromptFile) -> str:
     room = max((width(safe_line(argument.name)) for argument in template.arguments), default=0)
     for argument in template.arguments:
         need = "required" if argument.required else argument.default or "optional"
-        said = f"{pad(safe_line(argument.name), room)}  {safe_line(need)}  {safe_line(argument.description or '')}"
-        lines.append(said.rstrip())
+        said = f"{pad(safe_line(argument.name), room)}  {fit(safe_line(need[:500]), 40)}  {argument.description or ''}"
+        lines.append(safe_line(said[:2000]).rstrip())
     return "\n".join((*lines, "", body(file).strip("\n"))) + "\n"
+
+
+def refusal(file: PromptFile) -> str:
+    """Why a file does not become a prompt, at a glance."""
+    lines = file.document.lines
+    said = [
+        f"{lines.position(each.span.start).line}: {safe_line(each.message)} [{each.rule}]" for each in file.problems
+    ]
+    return "\n".join([safe_line(f"{file.name} · refused · {file.path}"), "", *said]) + "\n"
 
 
 def page(file: PromptFile, color: bool = False) -> str:
