@@ -37,6 +37,7 @@ ROOMS = [
     "files",
     "search",
     "library",
+    "libraries",
     "converter",
     "comparison",
     "maps",

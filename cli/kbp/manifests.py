@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -48,10 +48,11 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class PluginEntry:
-    """A plugin that a marketplace names by a relative source: its folder, and the commands that the entry declares."""
+    """A plugin that a marketplace names by a relative source: its folder, the commands of its entry, and the entry."""
 
     folder: Path
     declared: Declared | None
+    entry: Mapping[str, Any] = field(default_factory=dict)
 
 
 def plugin_commands(folder: Path) -> Declared | None:
@@ -64,6 +65,16 @@ def plugin_commands(folder: Path) -> Declared | None:
         if os.path.isfile(folder / name):
             return _declared(_object(folder / name), folder / name, folder)
     return None
+
+
+def manifest_of(folder: Path) -> Mapping[str, Any]:
+    """The manifest of the plugin in `folder`, empty when it has none.
+
+    Raises:
+        ManifestFault: it is not JSON of the right shape.
+    """
+    path = next((folder / name for name in PLUGIN_MANIFESTS if os.path.isfile(folder / name)), None)
+    return _object(path) if path is not None else {}
 
 
 def marketplace_plugins(folder: Path) -> tuple[list[PluginEntry], list[Skipped]]:
@@ -97,7 +108,7 @@ def marketplace_plugins(folder: Path) -> tuple[list[PluginEntry], list[Skipped]]
                 declared = None
                 reason = f"plugin {entry.get('name')!r}: {fault}"
                 passed.append(Skipped(path, reason, is_fault=True, rule=MANIFEST_PATH))
-            found.append(PluginEntry(where, declared))
+            found.append(PluginEntry(where, declared, entry))
     if elsewhere:
         passed.append(Skipped(path, f"the source of {counted(elsewhere, 'plugin')} is elsewhere: nothing is fetched"))
     return found, passed

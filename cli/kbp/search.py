@@ -359,8 +359,10 @@ def find_in_user_folders(search: Search) -> None:
                     search.add(Place(path, root))
 
 
-def find_in_plugin(root: Path, patterns: Sequence[str] | None = None) -> Search:
-    """The prompts of one plugin: those its `patterns` match, else what its manifest declares, else the conventions.
+def find_in_plugin(root: Path, patterns: Sequence[str] | None = None, declared: Declared | None = None) -> Search:
+    """The prompts of one plugin: those its `patterns` match, else what is declared, else the conventions.
+
+    What a marketplace has `declared` of it goes before what its own manifest does.
 
     Raises:
         ManifestFault: the manifest cannot be used.
@@ -368,7 +370,7 @@ def find_in_plugin(root: Path, patterns: Sequence[str] | None = None) -> Search:
     walk = Walk(root, root)
     search = Search(looked_in=[root])
     search.pass_over(walk, root)
-    commands = plugin_commands(root)
+    commands = declared or plugin_commands(root)
     for path in walk.files:
         place = Place(path, root)
         if patterns is None:

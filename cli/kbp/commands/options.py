@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from kbp import __version__, dialects, settings
+from kbp import configuration as configurations
 from kbp.commands.console import Console, Stop
 from kbp.configuration import Configuration
 from kbp.dialects.base import Dialect
@@ -191,6 +192,14 @@ class Sources(Reading):
             help="A file, folder or glob to look in, and nowhere else. Repeatable. (KBP_PATH has more, without it.)",
         ),
     ] = None
+    library_config: Annotated[
+        Path | None,
+        typer.Option(
+            "--library-config",
+            metavar="FILE",
+            help="A file of plugins and libraries: their prompts, each named LIBRARY_stem, and no others.",
+        ),
+    ] = None
     skills: Annotated[bool, typer.Option("--skills", help="Agent Skills that a person may invoke are prompts too.")] = (
         False
     )
@@ -202,7 +211,9 @@ class Sources(Reading):
         Raises:
             Stop: a path names nothing, or there are no prompts.
         """
-        if self.path:
+        if self.library_config is not None:
+            found = self._of_libraries(self.library_config, console)
+        elif self.path:
             stdin = self.from_stdin(console) if STDIN in self.path else None
             configuration = console.configuration
             search = self.find_named(self.path, configuration, skills=self.skills)
@@ -213,6 +224,36 @@ class Sources(Reading):
         if not any(file.is_prompt for file in found.files):
             raise nothing_found(found, "-p PATH")
         return found
+
+    def faults(self, *, reads_stdin: bool) -> list[str]:
+        """What is wrong with these options; `reads_stdin` says whether a prompt file is read from stdin."""
+        faults = super().faults(reads_stdin=reads_stdin)
+        if self.library_config is not None and (self.path or self.library is not None):
+            faults.append(
+                "--library-config says where prompts are and which library they are of: give no -p and --library"
+            )
+        return faults
+
+    def _of_libraries(self, path: Path, console: Console) -> Library:
+        """The prompts of the libraries that a file declares. What they do not serve is told.
+
+        Raises:
+            Stop: the file cannot be used.
+        """
+        from kbp.libraries import file, served
+
+        try:
+            declared = file.load(path)
+        except configurations.Wrong as wrong:
+            raise Stop(wrong.faults) from None
+        configuration = console.configuration
+        libraries = served.serve(declared, lambda each: self.manner(each, configuration, skills=self.skills))
+        for library in libraries:
+            for conflict in library.conflicts:
+                console.warn(safe_line(f"library {library.name}: {conflict}"))
+            for passed in library.passed:
+                console.hint(safe_line(f"note: library {library.name}: {passed}"))
+        return served.files_of(libraries)
 
     def everywhere(self, configuration: Configuration, console: Console | None = None) -> Library:
         """The prompts of `KBP_PATH`, of the settings' `paths`, the project and the user's folders.

@@ -56,6 +56,8 @@ class Prompts:
         return f"{library}_" if library else ""
 
     def _files(self) -> Iterator[str]:
+        if self._line.last("--library-config"):  # names that are not those of files
+            return
         named = [*self._line.given.get("-p", []), *self._line.given.get("--path", [])]
         if named:
             for each in named:

@@ -1,0 +1,1 @@
+"""Libraries of prompts: the file that names plugins and libraries, and what they serve."""
