@@ -7,6 +7,7 @@ import time
 import pytest
 from conftest import BROKEN, LIBRARY, Golden, Kbp, Tree
 
+from kbp.app import COMMANDS
 from kbp.commands import linting
 from kbp.linter.rules import RULES
 from kbp.model import Message
@@ -55,7 +56,7 @@ def test_the_manuals(golden: Golden) -> None:
     golden("rules.md", "\n".join(manual.page(rule) for rule in RULES.values()))
 
 
-@pytest.mark.parametrize("command", ["", "lint", "convert", "render", "list", "show", "diff", "new", "rules"])
+@pytest.mark.parametrize("command", [*COMMANDS, ""])
 def test_the_help(kbp: Kbp, golden: Golden, command: str) -> None:
     result = kbp(*command.split(), "--help")
     assert (result.code, result.err) == (0, "")

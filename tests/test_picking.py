@@ -449,7 +449,8 @@ def test_a_prompt_of_a_server_is_picked(screen: Screen, folder: Path) -> None:
     terminal.answer([("alpha", ["Tab", "Enter", "Enter"]), ("? since", ["Enter"])])
     assert terminal.done() == 0, (folder / "err").read_text()
     assert (folder / "out").read_text() == "Look at alpha since 1h.\n"
-    assert (folder / "err").read_text() == f"kbp render need -a app=alpha {shlex.join(hard.options)}\n"
+    options = " ".join(map(quoted, hard.options))
+    assert (folder / "err").read_text() == f"kbp render need -a app=alpha {options}\n"
 
 
 def test_files_and_a_server_are_one_list(screen: Screen, folder: Path) -> None:
