@@ -35,7 +35,7 @@ def answer_of(typed: str) -> Answer:
     """
     typed = typed.removesuffix("\n")  # as lines that are pasted end, and as it is with a file
     if not typed.startswith("@") or typed.startswith("@@"):
-        if not _is_unicode(typed):
+        if not is_unicode(typed):
             raise ValueError("the value is not UTF-8")
         return Answer(typed, typed.removeprefix("@"))
     path = os.path.expanduser(typed[1:])  # noqa: PTH111 (`~` alone, no user lookup error)
@@ -77,7 +77,7 @@ def _value_of(data: bytes, limit: int) -> str:
     return text if limit == MAX_MAP else text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
     """Whether the text can be sent. Bytes of a command line that are not UTF-8 arrive as lone surrogates."""
     try:
         text.encode()
@@ -253,7 +253,7 @@ class Values:
         self.given[name] = value
 
     def _is_utf8(self, label: str, text: str) -> bool:
-        if not _is_unicode(text):
+        if not is_unicode(text):
             self.faults.append(f"{label}: the value is not UTF-8")
             return False
         return True

@@ -20,6 +20,7 @@ from kbp.dialects.base import Dialect
 from kbp.display import said_of
 from kbp.files import Manner, Place, Roots, read, shown
 from kbp.search import Surroundings
+from kbp.values import is_unicode
 
 _ARGUMENT = re.compile(r"(?P<name>[^=!]+)(?:=(?P<default>.*?))?(?P<required>!)?", re.DOTALL)
 _DIALECT = "kb"
@@ -64,7 +65,7 @@ def new(
     ]
     faults += [fault for match in arguments for fault in _argument_faults(match)]
     texts = [name, description or "", *(argument or [])]
-    faults += [f"{text!r} is not UTF-8" for text in texts if not _is_unicode(text)]
+    faults += [f"{text!r} is not UTF-8" for text in texts if not is_unicode(text)]
     names = [match["name"] for match in arguments]
     faults += [f"--argument: `{each}` is given twice" for each in dict.fromkeys(names) if names.count(each) > 1]
     if edit and not settings.editor():
@@ -160,14 +161,6 @@ def _name_faults(name: str) -> list[str]:
     if name.endswith(".md"):
         return [f"{name!r} is a file: give the name without its ending"]
     return []
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _argument_faults(match: re.Match[str]) -> list[str]:
