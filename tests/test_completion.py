@@ -34,6 +34,7 @@ FILES = {
     'prompts/it\'s "q" $x `y`.md': PROMPT,
     "prompts/日本_レビュー.md": PROMPT,
     "prompts/-dash.md": PROMPT,
+    "prompts/u@v.md": PROMPT,
     "other/prompts/elsewhere.md": PROMPT,
     "value one.txt": "x",
 }
@@ -71,6 +72,8 @@ TABS: list[tuple[str, list[str]]] = [
     ("kbp render it\t", ["render", 'it\'s "q" $x `y`']),
     ("kbp render 日\t", ["render", "日本_レビュー"]),
     ("kbp edit -- -d\t", ["edit", "--", "-dash"]),
+    ("kbp show u@\t", ["show", "u@v"]),
+    ("kbp render debug -a app=me@\t", ["render", "debug", "-a", "app=me@home"]),
     ("kbp -C other render el\t", ["-C", "other", "render", "elsewhere"]),
     ("kbp render -p other el\t", ["render", "-p", "other", "elsewhere"]),
     ("kbp render debug -a ap\tx", ["render", "debug", "-a", "app=x"]),
@@ -121,6 +124,7 @@ def test_tab_completes_in_a_real_shell(shell: str, folder: Path, home: Path, kbp
     if shutil.which(program) is None:
         assert "KBP_ALL_TESTS" not in os.environ, f"there is no {program}"
         pytest.skip(f"there is no {program}")
+    history.remember(history.of_file(str(folder / "prompts/debug.md")), {"app": "me@home"})
     history.remember(history.of_file(str(folder / "prompts/debug.md")), {"app": "kept before"})
     assert kbp("list", "--server", "docs", "--yes", cwd=folder).code == 0
     cases = [*TABS, *{"bash": IN_BASH, "fish": []}.get(shell, QUOTED)]
@@ -164,9 +168,9 @@ def taken(terminal: Terminal, typed: str, folder: Path) -> list[str] | None:
     quote = next((each for each in "'\"" if typed.split("\t")[0].count(each) % 2), "")
     before, _, after = typed.partition("\t")
     terminal.type(before)
-    before_tab = terminal.screen()
+    before_tab = terminal.wait(before.rstrip())
     terminal.keys("Tab")
-    end = time.monotonic() + PATIENCE / 4
+    end = time.monotonic() + PATIENCE
     while terminal.screen() == before_tab and time.monotonic() < end:
         time.sleep(0.02)
     terminal.type(after)

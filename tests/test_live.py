@@ -673,7 +673,7 @@ def test_a_person_who_leaves_stops_the_server(tmp_path: Path) -> None:
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=listen) as process:
         assert soon(lambda: bool(hard.sent("prompts/get")), 20)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"")
     assert hard.sent("notifications/cancelled")
     assert soon(lambda: not hard.is_alive())
@@ -740,7 +740,7 @@ def test_a_process_that_is_ended_ends_its_server(tmp_path: Path) -> None:
         with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             assert soon(lambda: bool(hard.sent("prompts/get")), 20)
             process.send_signal(number)
-            out, err = process.communicate(timeout=20)
+            out, err = process.communicate(timeout=60)
         assert (process.returncode, out, err) == (code, b"", b"")
         assert soon(lambda: not hard.is_alive())
 

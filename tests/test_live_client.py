@@ -309,7 +309,7 @@ def test_a_client_that_is_not_closed_ends_with_the_program(tmp_path: Path) -> No
 def test_a_client_of_a_url_that_is_not_closed_ends_with_the_program(tmp_path: Path) -> None:
     with http_server(tmp_path) as url:
         code = f"import kbp; client = kbp.connect('{url}/mcp'); print(len(client.list_all()))"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "25\n", "")
 
 

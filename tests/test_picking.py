@@ -5,6 +5,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import pytest
 from conftest import LIBRARY, TESTS, Golden, Kbp
 from live_servers import Hard, stdio_command
 from pictures import svg_of
-from terminals import KBP, Terminal
+from terminals import KBP, PATIENCE, Terminal
 
 from kbp import history
 from kbp.commands.asking import Past, tell_command
@@ -670,7 +671,7 @@ def test_an_editor_without_a_terminal_gets_nothing_of_stdin_and_stdout(folder: P
             capture_output=True,
             text=True,
             env=environment,
-            timeout=30,
+            timeout=60,
             check=False,
         )
         silent.kill()
@@ -686,6 +687,7 @@ QUOTED = [
     "a\tb\x1b[31m\u202e\n'\\'",
     "x\\'\"; touch PWN #",
     "$HOME `x` !a",
+    "%self",
     "日本",
     "\\",
     "'\"'",
@@ -745,3 +747,55 @@ def test_what_a_server_offers_is_bounded_and_may_fail() -> None:
     assert offers([f"{at}" for at in range(500)]) == [f"{at}" for at in range(100)]
     assert offers(["x" * 20_000, "y"]) == ["y"]
     assert offers(Unreachable("gone")) == []
+
+
+def test_what_is_typed_stands_there_when_a_person_comes_back(screen: Screen, folder: Path) -> None:
+    terminal = screen()
+    terminal.run("pick", "deb", shell="> out")
+    terminal.answer(
+        [("1/4", ["Enter"]), ("? app", ["=a", "Enter"]), ("? since", ["=half", "BTab"]), ("at: a", ["Enter"])]
+    )
+    terminal.answer([("[1h]: half", ["=way", "Enter"]), ("? note", ["Enter"])])
+    assert terminal.done() == 0
+    assert (folder / "out").read_text() == "<a> <halfway> <>\n"
+
+
+def test_a_terminal_that_goes_away_is_no_bug(screen: Screen, folder: Path) -> None:
+    terminal = screen()
+    (folder / "run").write_text(f"{shlex.join([*KBP, 'pick'])} > out 2> err; echo $? > code\n")
+    terminal.start(f"cd {shlex.quote(str(folder))}; trap '' HUP; unset CI KBP_NO_INPUT; sh run")
+    terminal.wait("4/4")
+    terminal.__exit__(None, None, None)
+    end = time.monotonic() + PATIENCE
+    while not (folder / "code").exists() or not (folder / "code").read_text():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert "bug" not in (folder / "err").read_text()
+    assert "Traceback" not in (folder / "err").read_text()
+    assert (folder / "code").read_text() == "129\n"
+
+
+def test_a_signal_ends_the_picker(screen: Screen, folder: Path) -> None:
+    terminal = screen()
+    python, *rest = KBP
+    code = "import os, sys; open('pid', 'w').write(str(os.getpid())); os.execv(sys.argv[1], sys.argv[1:])"
+    line = shlex.join([python, "-c", code, python, *rest, "pick"])
+    terminal.start(f"cd {shlex.quote(str(folder))}; unset CI KBP_NO_INPUT; {line} > out; echo $? > code; sleep 60")
+    terminal.wait("4/4")
+    os.kill(int((folder / "pid").read_text()), signal.SIGINT)
+    end = time.monotonic() + PATIENCE
+    while not (folder / "code").exists() or not (folder / "code").read_text():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert (folder / "code").read_text() == "130\n"
+
+
+def test_another_prompt_may_be_picked_while_values_are_asked_for(screen: Screen, folder: Path) -> None:
+    terminal = screen()
+    command = stdio_command(folder / "log", COMPLETE="slow")
+    terminal.run("pick", "greet", "--timeout", "5", "--server-cmd", shlex.join(command), shell="> out 2> err")
+    terminal.answer([("1/25", ["Enter"]), ("? name", ["=x"])])
+    time.sleep(0.5)  # the server is asked what it offers
+    terminal.answer([("? name", ["BTab"]), ("1/25", ["C-u", "=plain", "Enter"])])
+    assert terminal.done() == 0, (folder / "err").read_text()
+    assert (folder / "out").read_text() == "Say hello.\n"

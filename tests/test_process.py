@@ -29,7 +29,7 @@ def shell(script: str, env: dict[str, str], cwd: Path = LIBRARY) -> subprocess.C
         cwd=cwd,
         env=env,
         capture_output=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
 
@@ -69,7 +69,7 @@ def test_an_open_silent_pipe_is_left_alone_and_named_in_the_way_out(env: dict[st
     read, write = os.pipe()
     try:
         done = subprocess.run(
-            [*KBP, "render", "debug"], cwd=LIBRARY, env=env, stdin=read, capture_output=True, timeout=20, check=False
+            [*KBP, "render", "debug"], cwd=LIBRARY, env=env, stdin=read, capture_output=True, timeout=60, check=False
         )
     finally:
         os.close(read)
@@ -289,7 +289,7 @@ def test_pipes_that_do_not_wait_lose_nothing(env: dict[str, str], tree: Tree) ->
         os.write(write_in, piece)
     os.close(write_in)
     os.close(read_in)
-    assert process.communicate(timeout=30)[0] == b"first\nsecond\n"
+    assert process.communicate(timeout=60)[0] == b"first\nsecond\n"
 
 
 def test_a_completion_that_nobody_has_is_not_answered(env: dict[str, str]) -> None:

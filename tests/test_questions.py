@@ -181,7 +181,7 @@ CONVERSATIONS: list[tuple[str, list[tuple[str, Sequence[str]]], dict[str, Any]]]
             ("level", ["Down", "Enter"]),
             ("count (required)", ["=7", "BTab"]),
             ("level", ["Enter"]),  # what was chosen stands there
-            ("count (required)", ["=7", "Enter"]),
+            ("count (required)", ["Enter"]),
             ("sure", ["BTab"]),
             ("count (required)", ["BSpace", "=3", "Enter"]),  # what was typed stands there
             ("sure", ["=n", "Enter"]),

@@ -8,7 +8,7 @@ UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\U000e0000-\U000e007f\ud800-\udfff]"
 )
 _UNSAFE_OR_BREAK = re.compile(UNSAFE.pattern[:-1] + "\n\t]")
-_WORD = re.compile(r"[\w@%+:,./-][\w@%+=:,./-]*", re.ASCII)
+_WORD = re.compile(r"[\w@+:,./-][\w@%+=:,./-]*", re.ASCII)
 _PARTS = re.compile(rf"'+|\\+|(?:\t|{UNSAFE.pattern})+|(?:(?!['\\\t]|{UNSAFE.pattern}).)+", re.DOTALL)
 _NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
@@ -33,7 +33,7 @@ def quoted(text: str) -> str:
     """The text as one word that bash, zsh and fish read alike, safe on a terminal.
 
     What could steer the terminal, and a tab, is left to `printf`. In fish a quote and a backslash mean something
-    between single quotes, so they stand between double ones; a word that starts with `=` means a path to zsh.
+    between single quotes, so they stand between double ones, and `%self` is a number; `=ls` is a path to zsh.
     """
     if _WORD.fullmatch(text):
         return text

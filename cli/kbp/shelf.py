@@ -83,9 +83,15 @@ def _all(kind: str) -> list[str]:
     """The paths of the tables of a kind, half-written ones too."""
     try:
         with os.scandir(os.path.join(state_folder(), _FOLDER)) as entries:  # noqa: PTH118
-            return [entry.path for entry in entries if entry.name.startswith(f"{kind}-") and entry.is_file()]
+            return [entry.path for entry in entries if _is_own(entry.name, kind) and entry.is_file()]
     except FileNotFoundError:
         return []
+
+
+def _is_own(name: str, kind: str) -> bool:
+    """Whether a file is a table of a kind, a half-written one too: nothing else in the folder is touched."""
+    number, _, _ = name.removeprefix(f"{kind}-").partition(".")
+    return name.startswith(f"{kind}-") and len(number) == 8 and set(number) <= set("0123456789abcdef")
 
 
 def stamp_of(path: str) -> str:

@@ -19,7 +19,7 @@ Offers = Callable[[str, str, Mapping[str, str]], Sequence[str]]
 Earlier = Callable[[str], Sequence[str]]
 """Gives what was typed for an argument before, the last one first."""
 _PAUSE = 0.12
-_DEFAULT_CELLS = 40
+_DEFAULT_CELLS, _MAX_OFFER = 40, 1_000
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,8 @@ def ask_arguments(
 
         return ask
 
-    in_turn([question(argument) for argument in arguments], can_go_back=help.can_go_back)
+    questions = [question(argument) for argument in arguments]
+    in_turn(questions, lambda typed: Answer(typed, ""), can_go_back=help.can_go_back)
     return {argument.name: answers[argument.name] for argument in arguments}
 
 
@@ -111,7 +112,8 @@ def _completer(
     from prompt_toolkit.document import Document
 
     paths = PathCompleter(expanduser=True)
-    at_hand = list(dict.fromkeys([*([literal(argument.default)] if argument.default else []), *earlier]))
+    found = [*([literal(argument.default)] if argument.default else []), *earlier]
+    at_hand = list(dict.fromkeys(value for value in found if len(value) <= _MAX_OFFER))
     known: dict[str, Sequence[str]] = {}
 
     def shown(values: Iterable[str], typed: str) -> Iterable[Completion]:

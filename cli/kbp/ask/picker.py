@@ -228,7 +228,12 @@ class Picker:
             if not typed.text:
                 event.app.exit(result=None)
 
+        @keys.add("c-z")
+        def suspend(event: "KeyPressEvent") -> None:
+            event.app.suspend_to_background()
+
         @keys.add("c-c")
+        @keys.add("<sigint>")
         @keys.add("escape", eager=True)
         def leave(event: "KeyPressEvent") -> None:
             event.app.exit(exception=KeyboardInterrupt)

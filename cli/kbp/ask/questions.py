@@ -77,7 +77,7 @@ class Answers:
             chosen = _select("Your reply", [_ANSWER, _DECLINE, _CANCEL], io)
             if chosen != _ANSWER:
                 return Reply("decline" if chosen == _DECLINE else "cancel")
-            answers = in_turn([ask(each) for each in fields])
+            answers = in_turn([ask(each) for each in fields], _Raw)
         for each, answer in zip(fields, answers, strict=True):
             value = answer.value(each)
             if value is not None:

@@ -1,6 +1,7 @@
 """The person's terminal, opened by itself so that stdin and stdout stay free for data."""
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,6 +9,8 @@ from typing import Any
 from kbp import settings
 
 _TERMINAL = "/dev/tty"
+_HUNG_UP = 129
+"""The exit code of a process whose terminal hung up."""
 
 
 class Gone(Exception):
@@ -40,17 +43,22 @@ def terminal(color: str = "auto") -> Iterator[dict[str, Any]]:
     from prompt_toolkit.input import create_input
     from prompt_toolkit.output import ColorDepth, create_output
 
-    with contextlib.ExitStack() as stack:
-        try:
-            keys = stack.enter_context(open(_TERMINAL, encoding="utf-8", errors="surrogateescape"))  # noqa: PTH123
-            screen = stack.enter_context(open(_TERMINAL, "w", encoding="utf-8", errors="replace"))  # noqa: PTH123
-        except OSError as error:
-            raise Gone(str(error)) from None
-        wanted = ColorDepth.DEPTH_4_BIT if color == "always" else None  # else prompt_toolkit asks the environment
-        depth = wanted if settings.use_color(color, True) else ColorDepth.DEPTH_1_BIT
-        typed = create_input(keys)
-        stack.enter_context(typed.raw_mode())
-        yield {"input": typed, "output": create_output(screen), "color_depth": depth}
+    try:
+        with contextlib.ExitStack() as stack:
+            try:
+                keys = stack.enter_context(open(_TERMINAL, encoding="utf-8", errors="surrogateescape"))  # noqa: PTH123
+                screen = stack.enter_context(open(_TERMINAL, "w", encoding="utf-8", errors="replace"))  # noqa: PTH123
+            except OSError as error:
+                raise Gone(str(error)) from None
+            wanted = ColorDepth.DEPTH_4_BIT if color == "always" else None  # else prompt_toolkit asks the environment
+            depth = wanted if settings.use_color(color, True) else ColorDepth.DEPTH_1_BIT
+            typed = create_input(keys)
+            stack.enter_context(typed.raw_mode())
+            yield {"input": typed, "output": create_output(screen), "color_depth": depth}
+    except OSError as error:
+        if error.errno not in (errno.EIO, errno.ENXIO):
+            raise
+        raise KeyboardInterrupt(_HUNG_UP) from None  # the terminal is gone, and the person with it
 
 
 def tell(text: str) -> None:

@@ -17,11 +17,25 @@ Validate = Callable[[str], bool | str]
 
 
 class Back(Exception):
-    """The person wants the question before this one."""
+    """The person wants the question before this one; `typed` is what stands in this one, None where it is no text."""
+
+    def __init__(self, typed: str | None = None) -> None:
+        super().__init__(typed)
+        self.typed = typed
 
 
-def in_turn(questions: Sequence[Callable[[Asked | None], Asked]], *, can_go_back: bool = False) -> list[Asked]:
-    """The answers to questions that are asked one by one. Each is given what was answered to it before.
+def in_turn(
+    questions: Sequence[Callable[[Asked | None], Asked]],
+    unfinished: Callable[[str], Asked],
+    *,
+    can_go_back: bool = False,
+) -> list[Asked]:
+    """The answers to questions that are asked one by one. Each is given what was answered to it, or typed, before.
+
+    Args:
+        questions: each asks, and gives the answer.
+        unfinished: makes an answer of what is typed and left standing.
+        can_go_back: whether the first one may be left.
 
     Raises:
         Back: the person wants what was before the first one, if they can go back there.
@@ -33,9 +47,11 @@ def in_turn(questions: Sequence[Callable[[Asked | None], Asked]], *, can_go_back
     while at < len(questions):
         try:
             answers[at] = questions[at](answers[at])
-        except Back:
+        except Back as back:
             if at == 0 and can_go_back:
                 raise
+            if back.typed is not None:
+                answers[at] = unfinished(back.typed)
             at = max(at - 1, 0)
             continue
         at += 1
@@ -99,6 +115,7 @@ def ask_text(
         complete_while_typing=completes_while_typing,
         history=InMemoryHistory(list(reversed(earlier))),
         key_bindings=_keys(),
+        enable_suspend=True,
         **io,
     )
     return str(answered(question))
@@ -143,5 +160,8 @@ def _keys() -> "KeyBindings":
 
 
 def _back(event: "KeyPressEvent") -> None:
+    from prompt_toolkit.enums import DEFAULT_BUFFER
+
     event.app.erase_when_done = True
-    event.app.exit(exception=Back)
+    is_text = event.current_buffer.name == DEFAULT_BUFFER
+    event.app.exit(exception=Back(event.current_buffer.text if is_text else None))

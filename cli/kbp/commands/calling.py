@@ -117,7 +117,8 @@ def _read_answers(path: str | None, console: Console, faults: list[str]) -> Mapp
 class Call:
     """One prompt of a server, called as the options say.
 
-    `faults` are what is wrong already; `asks_optional` says whether a person is asked for all arguments.
+    `faults` are what is wrong already; `asks_optional` says whether a person is asked for all arguments; `lock` is held
+    by whoever asks the server something.
     """
 
     console: Console
@@ -128,7 +129,7 @@ class Call:
     past: Past
     asks_optional: bool = False
     faults: list[str] = field(default_factory=list)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, name: str, words: Sequence[str]) -> None:
         """Call a prompt and print what it becomes, before the server is ended.
@@ -140,9 +141,7 @@ class Call:
             asker = self.asker(source, name)
             values = self.values(source, name, words, asker)
             if asker.has_asked:
-                options = [*values.accepted(), *self.where(hides=False), *self.way.spelt(self.console)]
-                words = ["--", name] if name.startswith("-") else [name]
-                self.console.hint(tell_command(words, options, values.arguments, self.console))
+                self.console.hint(self.line(name, values, self.way.spelt(self.console)), is_whole=True)
             self.print(source, name, values)
 
     @contextlib.contextmanager
@@ -191,10 +190,18 @@ class Call:
             raise Stop(self.faults)
         return values
 
+    def line(self, name: str, values: Values, way: Sequence[str]) -> str:
+        """The line that calls a prompt without questions; what has to be known of it is told."""
+        if self.live.has_secret:
+            self.console.hint("hint: the command below leaves out the secrets of the address")
+        words = ["--", name] if name.startswith("-") else [name]
+        options = [*values.accepted(), *self.where(hides=False), *way]
+        return tell_command(words, options, values.arguments, self.console)
+
     def _offers(self, source: "LiveSource", prompt: str, name: str, typed: str, others: Mapping[str, str]) -> list[str]:
         """What the server offers for an argument: nothing where it fails, no more than the protocol allows."""
         try:
-            with self._lock:
+            with self.lock:
                 found = source.complete(prompt, name, typed, others)
         except (LiveError, OSError):
             return []
@@ -212,7 +219,7 @@ class Call:
             Stop: the server fails.
         """
         is_listed = not self.calling.allow_unknown
-        with self._lock:  # what is offered may still be under way
+        with self.lock:  # what is offered may still be under way
             answer = source.result(name, values.given, self.calling.max_rounds, is_listed=is_listed)
         unused = {*self.answers.texts, *self.answers.values} - self.answers.used if self.answers else ()
         for each in sorted(unused):

@@ -19,6 +19,7 @@ def _show(console: Console) -> int:
     project = console.configuration
     for setting in configuration.SETTINGS:
         is_own = setting.is_personal and setting.name not in project.values
+        is_own |= setting.name == "history" and not console.own_configuration.value("history")  # off anywhere is off
         found = console.own_configuration if is_own else project
         line = found.lines.get(setting.name)
         where = "default"

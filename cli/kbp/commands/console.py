@@ -227,10 +227,10 @@ class Console:
         terminal = Terminal(stderr=True, no_color=not settings.use_color(self.color, True))
         return track(items, doing, console=terminal, transient=True)
 
-    def hint(self, text: str) -> None:
-        """Tell a person something on stderr, unless they want it quiet."""
+    def hint(self, text: str, *, is_whole: bool = False) -> None:
+        """Tell a person something on stderr, unless they want it quiet; a very long text in part, unless `is_whole`."""
         if not self.quiet:
-            self._tell(text)
+            self._tell(text, limit=len(text) * 10 if is_whole else _MAX_TOLD)
 
     def detail(self, text: str) -> None:
         """Tell more on stderr to those who asked for it."""
@@ -263,11 +263,11 @@ class Console:
         color = settings.use_color(self.color, sys.stderr.isatty())
         return styled(f"{word}:", "error" if word == "error" else "warning", color) + " "
 
-    def _tell(self, text: str, mark: str = "") -> None:
+    def _tell(self, text: str, mark: str = "", *, limit: int = _MAX_TOLD) -> None:
         """Print a line for a person. Names, paths and arguments in it are as hostile as any text."""
         try:
             told = safe(text)
-            sys.stderr.write(mark + (told if len(told) <= _MAX_TOLD else f"{told[:_MAX_TOLD]}…") + "\n")
+            sys.stderr.write(mark + (told if len(told) <= limit else f"{told[:limit]}…") + "\n")
             sys.stderr.flush()
         except OSError:
             drop(sys.stderr)

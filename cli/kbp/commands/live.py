@@ -88,6 +88,11 @@ class Live:
         return None if is_address else self.server
 
     @property
+    def has_secret(self) -> bool:
+        """Whether the address of the server has parts that are told nowhere."""
+        return self.server is not None and without_secrets(self.server) != self.server
+
+    @property
     def headers(self) -> Mapping[str, str]:
         """The headers that are given, those alone that are right."""
         return self._read_headers[0]

@@ -132,12 +132,13 @@ class Picking:
         """
         with self._screen:
             chosen: _Choice | None = None
+            choices = self._choices(source)
             while True:
-                choices = self._choices(source)
                 query, chosen, is_edited = self._pick(choices, query, chosen)
                 if is_edited and chosen.file is not None:
                     self._screen.close()
                     self._edit(chosen.file)
+                    choices = self._choices(source)
                     continue
                 tell(f"? prompt: {safe_line(chosen.item.name)}\n")
                 if self.call.past.keeps(self.console):
@@ -184,7 +185,9 @@ class Picking:
         from kbp.ask.picker import Item
 
         label = f"{source.session.peer.name} ({source.session.peer.revision})"
-        for prompt in source.list_all().prompts:
+        with self.call.lock:
+            prompts = source.prompts()
+        for prompt in prompts:
             name = f"{self.call.live.named or 'server'}:{prompt.name}" if beside_files else prompt.name
             item = Item(name, prompt.description or prompt.title or "", functools.partial(live_page, prompt, label))
             yield _Choice(item, history.of_server(source.key, prompt.name), live=prompt)
@@ -248,10 +251,10 @@ class Picking:
         prompt, defaults = history.of_file(str(file.place.path)), call.given.defaults
         asker = self._asker(Asker(self.console, call.past, prompt, call.asks_optional, takes_defaults=defaults))
         pieces = filled(file, template, values, asker, [name, *spelt(self.sources)])
+        options = [*values.accepted(), *spelt(self.sources), *self._way()]
         self._end(
-            [name],
-            [*values.accepted(), *spelt(self.sources), *self._way()],
             values,
+            lambda: tell_command([name], options, template.arguments, self.console),
             lambda: print_filled(template, pieces, call.way, self.console, explain=self.explain),
         )
 
@@ -261,28 +264,22 @@ class Picking:
             self._deliver((f"{call.live.named}:{name}" if call.live.named else name) + "\n")
             return
         values = call.values(source, name, [], self._asker(call.asker(source, name)))
-        words = ["--", name] if name.startswith("-") else [name]
-        options = [*values.accepted(), *call.where(hides=False), *self._way()]
-        self._end(words, options, values, lambda: call.print(source, name, values))
+        self._end(values, lambda: call.line(name, values, self._way()), lambda: call.print(source, name, values))
 
     def _way(self) -> list[str]:
         """How and where the result is printed, as far as that is part of the command."""
         way = self.call.way
         return (replace(way, output=None, copy=False) if self.print == "command" else way).spelt(self.console)
 
-    def _end(
-        self, words: Sequence[str], options: Sequence[str], values: Values, print_text: Callable[[], None]
-    ) -> None:
+    def _end(self, values: Values, line: Callable[[], str], print_text: Callable[[], None]) -> None:
         """Print what is wanted of the prompt; with its text, the command that does the same is told."""
         self._screen.close()
         if self.print == "args":
             self._deliver(dump({name: value for name, value in values.given.items() if value}))
-            return
-        line = tell_command(words, options, values.arguments, self.console)
-        if self.print == "command":
-            self._deliver(line + "\n")
+        elif self.print == "command":
+            self._deliver(line() + "\n")
         else:
-            self.console.hint(line)
+            self.console.hint(line(), is_whole=True)
             print_text()
 
     def _deliver(self, text: str) -> None:

@@ -63,7 +63,7 @@ def render(
     pieces = filled(file, template, values, asker, [name, *where])
     if asker.has_asked:
         options = [*values.accepted(), *where]
-        console.hint(tell_command([name], options, template.arguments, console))
+        console.hint(tell_command([name], options, template.arguments, console), is_whole=True)
     tell_words(template, words or [], console)
     print_filled(template, pieces, way, console, explain=explain)
     return DONE

@@ -31,7 +31,7 @@ _MAX_SHOWN, _MAX_HELP = 2_000, 60
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Print the candidates for `SHELL [--] WORD…`, or for `bash LINE POSITION`."""
+    """Print the candidates for `SHELL [--] WORD…`, or for `bash LINE POSITION WORDBREAKS`."""
     try:
         text = _answer(arguments)
     except BaseException:  # a Tab press is no place to fail
@@ -48,7 +48,7 @@ def _answer(arguments: Sequence[str]) -> str:
     shell, *rest = arguments
     start = quoting.Start()
     if shell == "bash":
-        words, start = quoting.split(rest[0], int(rest[1]))
+        words, start = quoting.split(rest[0], int(rest[1]), *rest[2:3])
     else:
         words = list(rest[1:] if rest[:1] == ["--"] else rest)
     *before, current = words[1:] or [""]

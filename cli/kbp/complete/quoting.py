@@ -1,6 +1,6 @@
 """The words of a line of bash, and a value as bash takes it in the place of the word that is completed."""
 
-_BREAKS = "=:"
+_BREAKS = "=:@"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./~-")
 _ENDS = frozenset("|&;()\n")
 
@@ -16,8 +16,12 @@ class Start:
         self.kept = kept
 
 
-def split(line: str, position: int) -> tuple[list[str], Start]:
-    """The words of the command up to a position, which counts characters (bash 5.2). The last one may be empty."""
+def split(line: str, position: int, breaks: str = _BREAKS) -> tuple[list[str], Start]:
+    """The words of the command up to a position, which counts characters (bash 5.2). The last one may be empty.
+
+    `breaks` are the characters at which this bash breaks words (`COMP_WORDBREAKS`). What it puts a value in the place
+    of starts behind them, but with an `@`.
+    """
     text = line[:position]
     words: list[str] = []
     word: str | None = None
@@ -42,8 +46,8 @@ def split(line: str, position: int) -> tuple[list[str], Start]:
                 words = []
         else:
             word = (word or "") + each
-            if each in _BREAKS:
-                kept = len(word)
+            if each in _BREAKS and each in breaks:
+                kept = len(word) - (each == "@")
     while words and _assigns(words[0]):
         del words[0]
     return [*words, word or ""], Start(quote, kept)

@@ -7,7 +7,7 @@ _kbp() {
         while IFS=$'\t' read -r value _; do
             COMPREPLY+=("$value")
         done
-    } < <("${1/#\~/$HOME}" __complete bash "$COMP_LINE" "$COMP_POINT" 2>/dev/null)
+    } < <("${1/#\~/$HOME}" __complete bash "$COMP_LINE" "$COMP_POINT" "$COMP_WORDBREAKS" 2>/dev/null)
     case $follows in
         nospace) compopt -o nospace 2>/dev/null ;;
         plain) ;;
