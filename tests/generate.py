@@ -80,7 +80,7 @@ def table() -> str:
             "OPTIONS: dict[str, tuple[str, str]] = " + _dict(_options(tree)),
             "COMMANDS: dict[str, tuple[str, dict[str, tuple[str, str]], tuple[str, ...]]] = {",
             *(
-                f"    {name!r}: ({help!r}, {_dict(options)}, {kinds!r}),"
+                f"    {name!r}: ({help!r}, {_own(options, _options(tree))}, {kinds!r}),"
                 for name, (help, options, kinds) in commands.items()
             ),
             "}",
@@ -90,8 +90,13 @@ def table() -> str:
     )
 
 
-def _dict(content: dict[str, Any]) -> str:
-    return "{\n" + "".join(f"    {key!r}: {value!r},\n" for key, value in content.items()) + "}"
+def _dict(content: dict[str, Any], first: str = "") -> str:
+    return "{" + first + "\n" + "".join(f"    {key!r}: {value!r},\n" for key, value in content.items()) + "}"
+
+
+def _own(options: dict[str, Any], common: dict[str, Any]) -> str:
+    """The options of a command: those of every command are named, not repeated."""
+    return _dict({name: value for name, value in options.items() if common.get(name) != value}, "**OPTIONS,")
 
 
 # The man page

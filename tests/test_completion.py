@@ -16,8 +16,9 @@ from conftest import LIBRARY, TESTS, Kbp
 from live_servers import stdio_command
 from terminals import PATIENCE, Terminal
 
-from kbp import history, settings, shelf
-from kbp.complete import folders, quoting
+from kbp import history, settings, shelf, walk
+from kbp.complete import folders, prompts, quoting
+from kbp.files import MARKERS
 
 SCRIPTS = TESTS.parent / "completions"
 PROMPT = """---
@@ -509,6 +510,11 @@ def test_the_folders_are_those_of_platformdirs(system: str, monkeypatch: pytest.
     assert folders.own() == dirs.user_config_dir
     assert shelf.state_folder() == dirs.user_state_dir
     assert f"{folders.editor()}/mcp.json" in folders.server_files()
+
+
+def test_what_marks_a_project_is_the_same() -> None:
+    assert set(prompts._MARKS) == set(MARKERS)
+    assert walk.SHOWN_DOT_FOLDERS == prompts._SHOWN
 
 
 def test_a_relative_state_folder_is_none(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:

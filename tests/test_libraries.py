@@ -116,7 +116,7 @@ def test_a_marketplace_is_a_library(tree: Tree) -> None:
 """
     market, other = served(tree, config, files)
     assert names(market) == ["m_go", "m_special"]
-    assert {plugin.id: sorted(plugin.labels) for plugin in market.plugins} == {"one@m": ["k", "t"], "two@m": []}
+    assert [plugin.id for plugin in market.plugins] == ["one@m", "two@m"]
     assert names(other) == ["l_special"]
     said = "\n".join(market.passed)
     for each in ("strict", "nothing is fetched", "'a@b': this is no name", "'./gone' is not there", "leads out of"):
@@ -150,19 +150,6 @@ def test_what_lies_elsewhere_is_never_fetched(tree: Tree) -> None:
     assert "`commands` is neither a path nor a list of paths" in first.passed[2]
     assert m.passed == ("the marketplace hub://team/market is not read here: nothing is fetched",)
     assert n.passed == ("there is no marketplace in empty",)
-
-
-def test_what_a_plugin_skips_is_told(tree: Tree) -> None:
-    files: dict[str, str | bytes] = {
-        "p/prompts/fine.md": KB,
-        "p/prompts/deep/fine.md": KB,
-        "p/prompts/broken.md": "---\nx: [a] [b]\n---\n",
-        "p/prompts/rule.md": "---\napplyTo: '**'\n---\n",
-    }
-    (library,) = served(tree, "plugins: [{name: p, source: p}]\nlibraries: [{name: l, plugins: [p]}]\n", files)
-    skipped = dict(library.plugins[0].skipped())
-    assert set(skipped) == {"prompts/broken.md:2", "prompts/fine.md", "prompts/rule.md"}
-    assert skipped["prompts/fine.md"] == "prompts/deep/fine.md serves `l_fine`"
 
 
 FAULTY = [

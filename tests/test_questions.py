@@ -12,6 +12,8 @@ from conftest import Tree
 from live_servers import stdio_command
 from terminals import Terminal
 
+from kbp.ask.questions import _ask_field, _Raw
+from kbp.ask.text import in_turn
 from kbp.live.forms import Field, check, fields_of, read
 from kbp.live.questions import Question, question_of
 
@@ -324,3 +326,24 @@ def test_an_input_is_asked_for_and_a_secret_is_not_shown(terminal: Terminal, tre
         again.keys("Enter")
         assert again.done() == 0
     assert len((top / "out").read_text().splitlines()) == 38
+
+
+LEFT_AND_TAKEN = [
+    ({"type": "boolean", "default": False}, "\x1b[Z\r", False),
+    ({"type": "boolean", "default": True}, "\x1b[Z\r", True),
+    ({"type": "string", "enum": ["a", "b"], "default": "b"}, "\x1b[Z\r", "b"),
+    ({"type": "string", "default": "x"}, "y\x1b[Z\r", "xy"),
+]
+
+
+@pytest.mark.parametrize(("schema", "keys", "expected"), LEFT_AND_TAKEN)
+def test_a_field_that_is_left_keeps_its_default_or_what_is_typed(schema: Any, keys: str, expected: Any) -> None:
+    from prompt_toolkit.input import create_pipe_input
+    from prompt_toolkit.output import DummyOutput
+
+    field = Field("f", schema)
+    with create_pipe_input() as pipe:
+        pipe.send_text(keys)
+        io = {"input": pipe, "output": DummyOutput()}
+        (answer,) = in_turn([lambda before: _ask_field(field, io, before)], _Raw)
+    assert answer.value(field) == expected

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from kbp import memory, shelf
 
-_KIND, _VALUES = "history", "values"
+_KIND = "history"
 MAX_ANSWERS, MAX_PROMPTS = 20, 500
 """How many times are remembered of a prompt, and of how many prompts."""
 _MAX_VALUE = 16 * 1024
@@ -20,16 +20,7 @@ _SECRETS = ("token", "password", "passwd", "passphrase", "passcode", "pwd", "sec
 
 Answers = Mapping[str, str]
 """What was typed, by the name of the argument; empty where an argument was left out."""
-
-
-def of_file(path: str) -> str:
-    """The identity of the prompt in the file at an absolute path."""
-    return f"file {path}"
-
-
-def of_server(key: str, name: str) -> str:
-    """The identity of a prompt of the server with that key."""
-    return f"server {key} {name}"
+of_file, of_server = shelf.of_file, shelf.of_server
 
 
 def is_secret(*names: str) -> bool:
@@ -54,7 +45,7 @@ def _keep(prompt: str, times: Sequence[Answers]) -> None:
     memory.remember(_KIND, memory.key_of(prompt), content)
     memory.keep_newest(_KIND, MAX_PROMPTS)
     values = ((name, text) for each in times for name, text in each.items() if text and text.isprintable())
-    shelf.write(_VALUES, prompt, dict.fromkeys(values))  # for Tab presses
+    shelf.write(shelf.VALUES, prompt, dict.fromkeys(values))  # for Tab presses
 
 
 def answered(prompt: str) -> list[Answers]:
@@ -82,7 +73,7 @@ def clear() -> int:
     Raises:
         OSError: it cannot be removed.
     """
-    shelf.clear(_VALUES)
+    shelf.clear(shelf.VALUES)
     return memory.forget_all(_KIND)
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _FOLDER = "completion"
+VALUES = "values"
+"""The kind of the tables of what was typed for the arguments of a prompt, by its identity."""
 _MAX_TABLES = 500
 """How many tables of a kind are kept, the newest ones."""
 
@@ -30,6 +32,16 @@ def state_folder() -> str:
         is_mac = sys.platform == "darwin"
         state = os.path.expanduser("~/Library/Application Support" if is_mac else "~/.local/state")  # noqa: PTH111
     return os.path.join(state, "kbp")  # noqa: PTH118
+
+
+def of_file(path: str) -> str:
+    """The identity of the prompt in the file at an absolute path."""
+    return f"file {path}"
+
+
+def of_server(key: str, name: str) -> str:
+    """The identity of a prompt of the server with that key."""
+    return f"server {key} {name}"
 
 
 def read(kind: str, subject: str, stamp: str = "") -> list[list[str]] | None:

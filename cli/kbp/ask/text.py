@@ -59,7 +59,7 @@ def in_turn(
 
 
 def answered(question: "Question") -> Any:
-    """The answer to a question of questionary, which may be left for the one before it.
+    """The answer to a question of questionary that takes no text. It may be left for the one before it.
 
     Raises:
         Back: the person wants the question before.
@@ -70,7 +70,9 @@ def answered(question: "Question") -> Any:
 
     keys = KeyBindings()
 
-    keys.add("s-tab", eager=True)(_back)
+    @keys.add("s-tab", eager=True)
+    def back(event: "KeyPressEvent") -> None:
+        _leave(event, None)
 
     known = question.application.key_bindings
     question.application.key_bindings = merge_key_bindings([known, keys]) if known else keys
@@ -118,7 +120,7 @@ def ask_text(
         enable_suspend=True,
         **io,
     )
-    return str(answered(question))
+    return str(question.unsafe_ask())
 
 
 def shortened(label: str, io: Mapping[str, Any]) -> str:
@@ -155,13 +157,15 @@ def _keys() -> "KeyBindings":
     def clear(event: "KeyPressEvent") -> None:
         event.current_buffer.delete_before_cursor(event.current_buffer.cursor_position)
 
-    keys.add("escape", "escape")(_back)
+    @keys.add("s-tab", eager=True)
+    @keys.add("escape", "escape")
+    def back(event: "KeyPressEvent") -> None:
+        _leave(event, event.current_buffer.text)
+
     return keys
 
 
-def _back(event: "KeyPressEvent") -> None:
-    from prompt_toolkit.enums import DEFAULT_BUFFER
-
+def _leave(event: "KeyPressEvent", typed: str | None) -> None:
+    """Leave a question for the one before it, with what stands in it."""
     event.app.erase_when_done = True
-    is_text = event.current_buffer.name == DEFAULT_BUFFER
-    event.app.exit(exception=Back(event.current_buffer.text if is_text else None))
+    event.app.exit(exception=Back(typed))

@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # as type checkers know it
 if TYPE_CHECKING:
     from kbp.complete.engine import Line
 
-KIND, VALUES = "arguments", "values"
+KIND = "arguments"
 
 
 class Known:
@@ -49,19 +49,19 @@ def of(line: Line, word: str) -> list[Known] | None:
         server, word = prefix, rest
     if server is not None:
         key, rows = servers.arguments(server, word)
-        return _known(rows, f"server {key} {word}")
+        return _known(rows, shelf.of_server(key, word))
     from kbp.complete.prompts import Prompts
 
     path = Prompts(line).path_of(word)
     if path is None:
         return None
     path = os.path.abspath(path)  # noqa: PTH100
-    return _known(_rows(path, line.last("--dialect") or "auto"), f"file {path}")
+    return _known(_rows(path, line.last("--dialect") or "auto"), shelf.of_file(path))
 
 
 def _known(rows: list[list[str]], prompt: str) -> list[Known]:
     earlier: dict[str, list[str]] = {}
-    for row in shelf.read(VALUES, prompt) or []:
+    for row in shelf.read(shelf.VALUES, prompt) or []:
         earlier.setdefault(row[0], []).append(row[-1])
     return [Known(name, help, default, earlier.get(name, [])) for name, help, default in rows]
 

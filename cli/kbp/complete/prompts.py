@@ -81,7 +81,7 @@ class Prompts:
         if os.path.isfile(path):
             yield path
             return
-        files = [each for each in self._walk(path) if each.endswith(_ENDING)]
+        files = list(self._walk(path))
         parts = set(os.path.abspath(path).split("/"))  # noqa: PTH100
         if parts.isdisjoint(("prompts", "commands")):
             top = len(path.rstrip(os.sep)) + 1

@@ -34,25 +34,22 @@ class Address:
 
 
 @dataclass(frozen=True)
-class PluginEntry:
+class DeclaredPlugin:
     """A plugin: where it is, and what is said of it. `prompts` are patterns; None: its manifest or conventions say."""
 
     name: str
     source: Address
-    description: str | None = None
     category: str | None = None
     labels: frozenset[str] = frozenset()
-    version: str | None = None
     prompts: tuple[str, ...] | None = None
     dialect: str = "auto"
 
 
 @dataclass(frozen=True)
-class LibraryEntry:
+class DeclaredLibrary:
     """A library: plugins by name, those of a marketplace (`source`), or those that a selector fits."""
 
     name: str
-    description: str | None = None
     source: Address | None = None
     plugins: tuple[str, ...] = ()
     categories: frozenset[str] = frozenset()
@@ -60,15 +57,15 @@ class LibraryEntry:
 
 
 @dataclass(frozen=True)
-class Declared:
+class Declaration:
     """What a file declares."""
 
     path: Path
-    plugins: tuple[PluginEntry, ...] = ()
-    libraries: tuple[LibraryEntry, ...] = ()
+    plugins: tuple[DeclaredPlugin, ...] = ()
+    libraries: tuple[DeclaredLibrary, ...] = ()
 
 
-def load(path: Path) -> Declared:
+def load(path: Path) -> Declaration:
     """What the file at a path declares.
 
     Raises:
@@ -94,7 +91,7 @@ def load(path: Path) -> Declared:
         raise Wrong([f"{path}{line}: not YAML: {said}"]) from None
     reader = _Reader(path, Lines(text))
     root = Value(node, block) if node is not None else None
-    declared = reader.read(root) if root else Declared(path)
+    declared = reader.read(root) if root else Declaration(path)
     if reader.faults:
         raise Wrong(reader.faults)
     return declared
@@ -109,11 +106,11 @@ class _Reader:
     faults: list[str] = field(default_factory=list)
     _sources: set[str] = field(default_factory=set)
 
-    def read(self, root: Value) -> Declared:
+    def read(self, root: Value) -> Declaration:
         problems = frontmatter.check(root)
         if problems:
             self._fault(root, problems[0].message)
-            return Declared(self.path)
+            return Declaration(self.path)
         top = self._keys(root, "the file", {"sources": True, "plugins": True, "libraries": True})
         for entry, keys in self._entries(top.get("sources"), "sources", _SOURCE_KEYS):
             self._source(entry, keys)
@@ -129,7 +126,7 @@ class _Reader:
             for name in library.plugins:
                 if "@" not in name and name not in names:
                     self.faults.append(f"{self.path}: library {library.name!r}: there is no plugin {name!r}")
-        return Declared(self.path, tuple(plugins), tuple(libraries))
+        return Declaration(self.path, tuple(plugins), tuple(libraries))
 
     # Shapes
 
@@ -241,39 +238,39 @@ class _Reader:
             self._fault(keys["source"], fault)
         return Address(text, folder)
 
-    def _plugin(self, entry: Value, keys: Mapping[str, Value]) -> PluginEntry:
+    def _plugin(self, entry: Value, keys: Mapping[str, Value]) -> DeclaredPlugin:
         patterns = [keys[key] for key in ("prompts", "skills", "files") if key in keys]
         for each in (item for value in patterns for item in value.items or ()):
             text = each.text or ""
             if not text or text.startswith("/") or ".." in PurePosixPath(text).parts:
                 self._fault(each, f"{text!r} is no pattern: it is relative, and stays in the plugin")
         labels = [*(self._texts(keys, "tags") or ()), *(self._texts(keys, "keywords") or ())]
-        self._texts(keys, "skills")
-        self._texts(keys, "files")
-        return PluginEntry(
+        for key in ("skills", "files"):
+            self._texts(keys, key)
+        for key in ("description", "version"):
+            self._text(keys, key)
+        return DeclaredPlugin(
             self._text(keys, "name") or "",
             self._address(keys) or Address("", None),
-            self._text(keys, "description"),
             self._text(keys, "category"),
             frozenset(labels),
-            self._text(keys, "version"),
             self._texts(keys, "prompts"),
             self._choice(keys, "dialect", DIALECTS) or "auto",
         )
 
-    def _library(self, entry: Value, keys: Mapping[str, Value]) -> LibraryEntry:
+    def _library(self, entry: Value, keys: Mapping[str, Value]) -> DeclaredLibrary:
         selector = self._keys(keys["pluginSelector"], "`pluginSelector`", _SELECTOR_KEYS) if _SELECTOR in keys else {}
         categories = frozenset(self._texts(selector, "categories") or ())
         tags = frozenset(self._texts(selector, "tags") or ())
+        self._text(keys, "description")
         if "source" in keys and _SELECTOR in keys:
             self._fault(entry, "a library has a `source` or a `pluginSelector`, not both")
         if not {"source", "plugins", _SELECTOR}.intersection(keys):
             self._fault(entry, "a library has a `source`, `plugins` or a `pluginSelector`")
         if _SELECTOR in keys and not (categories or tags):
             self._fault(keys[_SELECTOR], "`pluginSelector` has `categories` or `tags`")
-        return LibraryEntry(
+        return DeclaredLibrary(
             self._text(keys, "name") or "",
-            self._text(keys, "description"),
             self._address(keys),
             self._texts(keys, "plugins") or (),
             categories,

@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from kbp import dialects
 from kbp.files import Manner, PromptFile
-from kbp.libraries.file import Address, Declared, LibraryEntry, PluginEntry
+from kbp.libraries.file import Address, Declaration, DeclaredLibrary, DeclaredPlugin
 from kbp.library import Library, load_all
-from kbp.manifests import Declared as Commands
-from kbp.manifests import ManifestFault, manifest_of, marketplace_plugins
+from kbp.manifests import Declared, ManifestFault, marketplace_plugins
 from kbp.search import Search, find_in_plugin
 
 _OWN_DIALECT = {"mcp-kb": "kb"}
@@ -22,30 +20,13 @@ class Plugin:
 
     Attributes:
         id: its name, or `entry@library` for one of a marketplace.
-        category: the one that it declares.
-        labels: its tags and keywords.
         prompts: its prompt files, named for the library.
         error: why nothing of it is read, None when it is.
     """
 
     id: str
-    category: str | None
-    labels: frozenset[str]
     prompts: Library = field(default_factory=lambda: Library(()))
     error: str | None = None
-
-    def skipped(self) -> Iterator[tuple[str, str]]:
-        """The files that are not served, with the reason, by their paths in the plugin."""
-        for file in self.prompts.files:
-            if not file.is_prompt:
-                yield str(file.place.relative), file.detection.why
-            elif file.is_refused:
-                line = file.document.lines.position(file.problems[0].span.start).line
-                yield f"{file.place.relative}:{line}", file.problems[0].message
-        for file, winner in self.prompts.collisions():
-            yield str(file.place.relative), f"{winner.place.relative} serves `{file.name}`"
-        for each in self.prompts.search.skipped:
-            yield each.path.name, each.reason
 
 
 @dataclass(frozen=True)
@@ -54,14 +35,12 @@ class Served:
 
     Attributes:
         name: the first part of the names of its prompts.
-        description: what is said of it.
         plugins: those it serves, in order.
         passed: what it does not serve, with the reason.
         conflicts: the plugins that are left out whole, as a prompt of theirs has a name that an earlier one serves.
     """
 
     name: str
-    description: str | None
     plugins: tuple[Plugin, ...] = ()
     passed: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
@@ -72,7 +51,7 @@ class Served:
         return tuple(file for plugin in self.plugins for file in plugin.prompts.files)
 
 
-def serve(declared: Declared, manner: Callable[[Path], Manner] = lambda path: Manner()) -> tuple[Served, ...]:
+def serve(declared: Declaration, manner: Callable[[Path], Manner] = lambda path: Manner()) -> tuple[Served, ...]:
     """The libraries that a file declares. Nothing is fetched: what lies elsewhere is passed over with the reason.
 
     Args:
@@ -88,14 +67,12 @@ class _Found:
 
     id: str
     address: Address
-    category: str | None = None
-    labels: frozenset[str] = frozenset()
     patterns: tuple[str, ...] | None = None
     dialect: str = "auto"
-    commands: Commands | None = None
+    commands: Declared | None = None
 
 
-def _served(library: LibraryEntry, declared: Declared, manner: Callable[[Path], Manner]) -> Served:
+def _served(library: DeclaredLibrary, declared: Declaration, manner: Callable[[Path], Manner]) -> Served:
     passed: list[str] = []
     conflicts: list[str] = []
     plugins: list[Plugin] = []
@@ -112,10 +89,10 @@ def _served(library: LibraryEntry, declared: Declared, manner: Callable[[Path], 
             continue
         taken |= dict.fromkeys(names, plugin.id)
         plugins.append(plugin)
-    return Served(library.name, library.description, tuple(plugins), tuple(passed), tuple(conflicts))
+    return Served(library.name, tuple(plugins), tuple(passed), tuple(conflicts))
 
 
-def _plugins(library: LibraryEntry, declared: Declared, passed: list[str]) -> Iterator[_Found]:
+def _plugins(library: DeclaredLibrary, declared: Declaration, passed: list[str]) -> Iterator[_Found]:
     """The plugins of a library in order: those of its marketplace, those it names, those its selector fits."""
     if library.source is not None:
         yield from _of_marketplace(library.name, library.source, passed)
@@ -137,11 +114,11 @@ def _plugins(library: LibraryEntry, declared: Declared, passed: list[str]) -> It
             yield _found(plugin)
 
 
-def _found(plugin: PluginEntry) -> _Found:
-    return _Found(plugin.name, plugin.source, plugin.category, plugin.labels, plugin.prompts, plugin.dialect)
+def _found(plugin: DeclaredPlugin) -> _Found:
+    return _Found(plugin.name, plugin.source, plugin.prompts, plugin.dialect)
 
 
-def _fits(plugin: PluginEntry, library: LibraryEntry) -> bool:
+def _fits(plugin: DeclaredPlugin, library: DeclaredLibrary) -> bool:
     """Whether the selector of a library fits a plugin: each kind that it names, any of the words of a kind."""
     if not library.categories and not library.tags:
         return False
@@ -169,27 +146,11 @@ def _of_marketplace(library: str, source: Address, passed: list[str]) -> Iterato
             passed.append(f"plugin {name!r}: this is no name")
         else:
             address = Address(str(each.folder), each.folder)
-            category = each.entry.get("category")
-            yield _Found(
-                f"{name}@{library}",
-                address,
-                category if isinstance(category, str) else None,
-                _labels(each.entry),
-                commands=each.declared,
-            )
-
-
-def _labels(content: Any) -> frozenset[str]:
-    """The tags and keywords of a manifest or an entry of a marketplace."""
-    words: list[str] = []
-    for key in ("tags", "keywords"):
-        value = content.get(key)
-        words += [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
-    return frozenset(words)
+            yield _Found(f"{name}@{library}", address, commands=each.declared)
 
 
 def _read(found: _Found, library: str, manner: Callable[[Path], Manner]) -> Plugin:
-    plugin = Plugin(found.id, found.category, found.labels)
+    plugin = Plugin(found.id)
     folder = found.address.folder
     if folder is None:
         return replace(plugin, error=f"{found.address.text} is not read here: nothing is fetched")
@@ -197,7 +158,6 @@ def _read(found: _Found, library: str, manner: Callable[[Path], Manner]) -> Plug
         return replace(plugin, error=f"there is no folder {found.address.text}")
     try:
         search: Search = find_in_plugin(folder, found.patterns, found.commands)
-        labels = found.labels | _labels(manifest_of(folder))
     except ManifestFault as fault:
         return replace(plugin, error=str(fault))
     word = _OWN_DIALECT.get(found.dialect, found.dialect)
@@ -207,7 +167,7 @@ def _read(found: _Found, library: str, manner: Callable[[Path], Manner]) -> Plug
         made = replace(manner(path), library=library)
         return replace(made, given=given) if given is not None else made
 
-    return replace(plugin, labels=labels, prompts=load_all(search, manner_of))
+    return replace(plugin, prompts=load_all(search, manner_of))
 
 
 def files_of(libraries: Sequence[Served]) -> Library:
