@@ -168,6 +168,8 @@ def taken(terminal: Terminal, typed: str, folder: Path) -> list[str] | None:
     written.unlink(missing_ok=True)
     quote = next((each for each in "'\"" if typed.split("\t")[0].count(each) % 2), "")
     before, _, after = typed.partition("\t")
+    while terminal.screen().split("\n\n")[0].rstrip().rpartition("\n")[2].rstrip() != "ready>":
+        time.sleep(0.02)  # what is typed before the prompt is there is shown twice
     terminal.type(before)
     before_tab = terminal.wait(before.rstrip())
     terminal.keys("Tab")
