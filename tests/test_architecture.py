@@ -44,6 +44,7 @@ ROOMS = [
     "values",
     "linter",
     "live",
+    "server",
     "complete",
     "ask",
     "output",

@@ -22,6 +22,7 @@ HELP = """Lint, convert and render prompt files: kb ({{ name }}), Claude Code ($
   kbp list                          which prompts there are
   kbp render debug -a app=loki      one of them, filled in
   kbp list --server docs            the prompts of a live MCP server
+  kbp serve prompts/                these files, as MCP prompts for every client
 """
 
 COMMANDS = {
@@ -34,6 +35,7 @@ COMMANDS = {
     "diff": "diff",
     "new": "new",
     "edit": "edit",
+    "serve": "serve",
     "server": "server",
     "rules": "rules",
     "config": "config",

@@ -185,7 +185,10 @@ def shown(path: Path) -> str:
     text = str(path)
     if not path.is_absolute():
         return text
-    here = os.getcwd().rstrip(os.sep) + os.sep  # noqa: PTH109 (as text, which is fast)
+    try:
+        here = os.getcwd().rstrip(os.sep) + os.sep  # noqa: PTH109 (as text, which is fast)
+    except OSError:  # it was removed
+        return text
     return text[len(here) :] if text.startswith(here) else os.path.relpath(text, here)
 
 

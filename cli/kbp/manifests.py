@@ -67,6 +67,16 @@ def plugin_commands(folder: Path) -> Declared | None:
     return None
 
 
+def manifest_of(folder: Path) -> Mapping[str, Any]:
+    """The manifest of the plugin in `folder`, empty when it has none.
+
+    Raises:
+        ManifestFault: it is not JSON of the right shape.
+    """
+    path = next((folder / name for name in PLUGIN_MANIFESTS if os.path.isfile(folder / name)), None)
+    return _object(path) if path is not None else {}
+
+
 def marketplace_plugins(folder: Path) -> tuple[list[PluginEntry], list[Skipped]]:
     """The plugins of the marketplace in `folder` that lie below it, and what was passed over of it.
 

@@ -107,6 +107,36 @@ class Prompt:
     text: str | None = None
 
 
+def mcp_prompt(prompt: Prompt) -> dict[str, Any]:
+    """The MCP Prompt object; keys that would be null or empty are left out. One of a server is what it sent."""
+    if prompt.wire is not None:
+        return dict(prompt.wire)
+    arguments = [
+        _filled(
+            {
+                "name": argument.name,
+                "title": argument.title,
+                "description": argument.description,
+                "required": argument.required or None,
+            }
+        )
+        for argument in prompt.arguments
+    ]
+    return _filled(
+        {
+            "name": prompt.name,
+            "title": prompt.title,
+            "description": prompt.description,
+            "arguments": arguments,
+            "_meta": _filled(dict(prompt.meta)),
+        }
+    )
+
+
+def _filled(content: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in content.items() if value not in (None, [], {})}
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """A role and one content block, the block being the JSON object of the wire; `extra` is what else the wire has."""

@@ -32,10 +32,10 @@ class UnknownArguments(ValueError):
 
 
 class TooLarge(ValueError):
-    """The filled body would have more than MAX_FILLED characters."""
+    """The filled body would have more characters than a prompt may have."""
 
-    def __init__(self) -> None:
-        super().__init__(f"the filled body has more than {MAX_FILLED // 1024 // 1024} million characters")
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"the filled body has more than {limit // 1024 // 1024} million characters")
 
 
 class Refused(ValueError):
@@ -57,7 +57,12 @@ class Piece:
 
 
 def fill(
-    template: Template, values: Mapping[str, str | None], library: str | None = None, folder: str = ""
+    template: Template,
+    values: Mapping[str, str | None],
+    library: str | None = None,
+    folder: str = "",
+    *,
+    limit: int | None = None,
 ) -> tuple[Piece, ...]:
     """The body filled, piece by piece. An empty or None value counts as not given, an unknown name is ignored.
 
@@ -66,16 +71,17 @@ def fill(
         values: a text for each argument name.
         library: the library it is served under, for `${CLAUDE_PLUGIN_ROOT}`.
         folder: the folder of a skill below its root, for `${CLAUDE_SKILL_DIR}`.
+        limit: how many characters the filled body may have; MAX_FILLED if it is not said.
 
     Raises:
         MissingArguments: a required argument has no value.
-        TooLarge: the result would be no prompt.
+        TooLarge: the filled body has more.
     """
     given = {argument.name: value for argument in template.arguments if (value := values.get(argument.name))}
     missing = tuple(argument for argument in template.arguments if argument.required and argument.name not in given)
     if missing:
         raise MissingArguments(missing)
-    return _Filling(template, given, library, folder).pieces()
+    return _Filling(template, given, library, folder).pieces(limit or MAX_FILLED)
 
 
 def render(
@@ -99,14 +105,14 @@ class _Filling:
         self.defaults = {argument.name: argument.default for argument in template.arguments}
         self.free_text = given.get(template.free_text or "", "")
 
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self, limit: int) -> tuple[Piece, ...]:
         pieces: list[Piece] = []
         size = 0
         for part in self.template.body:
             pieces.append(Piece(part, "text") if isinstance(part, str) else self.piece(part))
             size += len(pieces[-1].text)
-            if size > MAX_FILLED:
-                raise TooLarge
+            if size > limit:
+                raise TooLarge(limit)
         if self.template.append is not None and self.free_text and not any(map(self.shows_free_text, pieces)):
             pieces.append(Piece(self.template.append + self.free_text, "appended"))
         return tuple(pieces)

@@ -25,6 +25,7 @@ _MAX_SUGGESTIONS = 20
 class Search:
     """What was found so far: places of prompt files in order, paths passed over with a reason, notes for a person.
 
+    `looked_in` are the folders that were searched, `folders` all that were walked below them.
     `level` is that of the places added next: a search that goes on in a weaker source raises it. What is `excluded` is
     left out where folders are walked; `skills` says whether Agent Skills are looked for too.
     """
@@ -33,6 +34,7 @@ class Search:
     skipped: list[Skipped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     looked_in: list[Path] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
     level: int = 0
     excluded: Patterns | None = None
     skills: bool = False
@@ -45,6 +47,7 @@ class Search:
             is_prompts = whole or PROMPT_FOLDERS.intersection(Place(each.path, root).relative.parts)
             self.skipped.append(replace(each, rule=each.rule if is_prompts else None))
         self._links |= walk.links
+        self.folders += walk.folders
         for folder in walk.unreadable:
             if whole or PROMPT_FOLDERS.intersection(Place(folder.path, root).relative.parts):
                 self.add(Place(folder.path, root))

@@ -11,7 +11,7 @@ import typer
 from kbp.commands.console import DONE, TO_REPORT, Console, Stop, collecting
 from kbp.commands.converting import Converting, Doing
 from kbp.commands.generating import Run, tell_refused
-from kbp.commands.options import STDIN, Reading, nothing_found, tell_search
+from kbp.commands.options import STDIN, PipedReading, nothing_found, tell_search
 from kbp.configuration import Configuration
 from kbp.converter.plan import Orphan, Output, ReadAt, Target, clashes, misread, orphans, own_folder, path_of, plan
 from kbp.converter.run import convert as convert_file
@@ -25,7 +25,7 @@ from kbp.walk import Walk
 
 def convert(
     console: Console,
-    reading: Reading,
+    reading: PipedReading,
     converting: Converting,
     doing: Doing,
     paths: Annotated[
@@ -84,11 +84,13 @@ def convert(
 # What is converted
 
 
-def _find(reading: Reading, paths: list[str], console: Console) -> Library:
+def _find(reading: PipedReading, paths: list[str], console: Console) -> Library:
     configuration = console.configuration
     if paths:
         stdin = reading.from_stdin(console) if STDIN in paths else None
-        return reading.load(reading.find_named(paths, configuration, skills=True), configuration, stdin, skills=True)
+        return reading.load_with(
+            stdin, reading.find_named(paths, configuration, skills=True), configuration, skills=True
+        )
     search = Search(excluded=configuration.excluded, skills=True)
     reading.find_configured(search, configuration)
     reading.find_project(search)
@@ -135,7 +137,7 @@ def _nothing(found: Library, targets: Sequence[Target]) -> Stop:
     )
 
 
-def _reader(reading: Reading, configuration: Configuration) -> ReadAt:
+def _reader(reading: PipedReading, configuration: Configuration) -> ReadAt:
     """Reads bytes as the file that they would be at a path, with no dialect given on the command line."""
     as_found = dataclasses.replace(reading, dialect="auto")
     root, around, elsewhere = reading.given_root, Surroundings(reading.given_root), Surroundings()
@@ -181,7 +183,7 @@ def _orphans(
     found: Library,
     targets: Sequence[Target],
     sources: Sequence[tuple[PromptFile, Target]],
-    reading: Reading,
+    reading: PipedReading,
     paths: Sequence[str],
     configuration: Configuration,
     *,

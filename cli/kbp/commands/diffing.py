@@ -67,7 +67,7 @@ def against_server(paths: Sequence[str], sources: Sources, live: Live, console: 
     if paths:
         stdin = sources.from_stdin(console) if STDIN in paths else None
         search = sources.find_named(paths, console.configuration, skills=sources.skills)
-        found = sources.load(search, console.configuration, stdin, skills=sources.skills)
+        found = sources.load_with(stdin, search, console.configuration, skills=sources.skills)
         tell_search(search, console)
     else:
         found = sources.find(console)

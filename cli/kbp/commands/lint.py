@@ -23,7 +23,7 @@ from kbp.commands.console import (
 )
 from kbp.commands.fixing import count_of, fixed_files, write_fixed, write_ignores
 from kbp.commands.linting import FORMATS, Choosing, Fixing, Narrowing, Reporting
-from kbp.commands.options import STDIN, Reading, nothing_found, tell_files, tell_search
+from kbp.commands.options import STDIN, PipedReading, nothing_found, tell_files, tell_search
 from kbp.diagnostics import Report, Severity
 from kbp.display import counted, safe_line, said_of
 from kbp.files import PromptFile, shown
@@ -42,7 +42,7 @@ from kbp.walk import Skipped, is_ignored
 
 def lint(
     console: Console,
-    reading: Reading,
+    reading: PipedReading,
     choosing: Choosing,
     fixing: Fixing,
     reporting: Reporting,
@@ -111,7 +111,7 @@ def lint(
     return TO_REPORT if has_to_report and not reporting.exit_zero else DONE
 
 
-def _find(reading: Reading, paths: list[str], narrowing: Narrowing, console: Console) -> Library:
+def _find(reading: PipedReading, paths: list[str], narrowing: Narrowing, console: Console) -> Library:
     configuration = console.configuration
     if paths:
         stdin = reading.from_stdin(console) if STDIN in paths else None
@@ -126,7 +126,7 @@ def _find(reading: Reading, paths: list[str], narrowing: Narrowing, console: Con
         gone = {place.path for place in search.places} - {place.path for place in kept}
         search.skipped += [Skipped(path, "ignored or excluded (--force-exclude)") for path in sorted(gone)]
         search.places = kept
-    return reading.load(search, configuration, stdin, skills=True)
+    return reading.load_with(stdin, search, configuration, skills=True)
 
 
 def _narrowed(found: Library, narrowing: Narrowing) -> tuple[list[PromptFile], list[Skipped]]:

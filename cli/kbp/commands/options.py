@@ -85,16 +85,10 @@ class Reading:
     dialect: Annotated[
         str, typer.Option("--dialect", metavar="|".join(dialects.names()), help="The dialect of what is read.")
     ] = "auto"
-    stdin_filename: Annotated[
-        str | None,
-        typer.Option("--stdin-filename", metavar="NAME", help="What the file read from stdin (-) is called."),
-    ] = None
 
-    def faults(self, *, reads_stdin: bool) -> list[str]:
-        """What is wrong with these options; `reads_stdin` says whether a prompt file is read from stdin."""
+    def faults(self) -> list[str]:
+        """What is wrong with these options."""
         faults = bad_choice("--dialect", self.dialect, dialects.names())
-        if self.stdin_filename is not None and not reads_stdin:
-            faults.append("--stdin-filename names the file read from stdin: give - as a path too")
         if self.root is not None and not os.path.isdir(self.root):
             faults.append(f"--root {self.root}: there is no such folder")
         if self.library is not None and not _is_library(self.library):
@@ -114,15 +108,9 @@ class Reading:
             return None
         return Path(os.path.abspath(self.root))  # noqa: PTH100 (resolve() would follow links)
 
-    def load(
-        self, search: Search, configuration: Configuration, stdin: PromptFile | None = None, *, skills: bool = False
-    ) -> Library:
-        """The files that a search found, and the one on stdin when there is one; `skills` are prompts only if asked."""
-        found = load_all(search, lambda path: self.manner(path, configuration, skills=skills))
-        if stdin is None:
-            return found
-        others = (file for file in found.files if file.place.path != stdin.place.path)  # stdin stands for its file
-        return Library((*others, stdin), search)
+    def load(self, search: Search, configuration: Configuration, *, skills: bool = False) -> Library:
+        """The files that a search found; `skills` are prompts only if asked."""
+        return load_all(search, lambda path: self.manner(path, configuration, skills=skills))
 
     def manner(self, path: Path, configuration: Configuration, *, skills: bool) -> Manner:
         """How the file at a path is read: as the options say, else the settings."""
@@ -137,13 +125,6 @@ class Reading:
             configuration.value("max-file"),
             configuration.value("max-frontmatter"),
         )
-
-    def from_stdin(self, console: Console) -> PromptFile:
-        """The prompt file on stdin."""
-        path = Path.cwd() / (self.stdin_filename or STDIN)
-        place = Surroundings(self.given_root).place_of(path)
-        manner = self.manner(path, console.configuration, skills=True)
-        return read(console.read_stdin(manner.max_file + 1), place, manner)
 
     def find_named(self, paths: Iterable[str], configuration: Configuration, *, skills: bool) -> Search:
         """The prompt files that paths name.
@@ -169,9 +150,9 @@ class Reading:
         if faults:
             raise Stop([f"{configuration.path}: paths: {fault}" for fault in faults])
 
-    def find_project(self, search: Search) -> None:
-        """The prompt files of the project that the current folder lies in."""
-        here = Path.cwd()
+    def find_project(self, search: Search, here: Path | None = None) -> None:
+        """The prompt files of the project that a folder lies in, the current one if none is given."""
+        here = here or Path.cwd()
         root = self.given_root or Roots().marked(here)
         if root is not None:
             find_in_project(root, search, given_root=self.given_root)
@@ -180,7 +161,40 @@ class Reading:
 
 
 @dataclasses.dataclass(frozen=True)
-class Sources(Reading):
+class PipedReading(Reading):
+    """How prompt files are read, of which one may come from stdin."""
+
+    stdin_filename: Annotated[
+        str | None,
+        typer.Option("--stdin-filename", metavar="NAME", help="What the file read from stdin (-) is called."),
+    ] = None
+
+    def faults(self, *, reads_stdin: bool = False) -> list[str]:
+        """What is wrong with these options; `reads_stdin` says whether a prompt file is read from stdin."""
+        faults = super().faults()
+        if self.stdin_filename is not None and not reads_stdin:
+            faults.append("--stdin-filename names the file read from stdin: give - as a path too")
+        return faults
+
+    def load_with(
+        self, stdin: PromptFile | None, search: Search, configuration: Configuration, *, skills: bool = False
+    ) -> Library:
+        """The files that a search found, and the one on stdin when there is one, which stands for its file."""
+        found = self.load(search, configuration, skills=skills)
+        if stdin is None:
+            return found
+        return Library((*(file for file in found.files if file.place.path != stdin.place.path), stdin), search)
+
+    def from_stdin(self, console: Console) -> PromptFile:
+        """The prompt file on stdin."""
+        path = Path.cwd() / (self.stdin_filename or STDIN)
+        place = Surroundings(self.given_root).place_of(path)
+        manner = self.manner(path, console.configuration, skills=True)
+        return read(console.read_stdin(manner.max_file + 1), place, manner)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sources(PipedReading):
     """Where prompts come from."""
 
     path: Annotated[
@@ -217,7 +231,7 @@ class Sources(Reading):
             stdin = self.from_stdin(console) if STDIN in self.path else None
             configuration = console.configuration
             search = self.find_named(self.path, configuration, skills=self.skills)
-            found = self.load(search, configuration, stdin, skills=self.skills)
+            found = self.load_with(stdin, search, configuration, skills=self.skills)
         else:
             found = self.everywhere(console.configuration, console)
         tell_search(found.search, console)
@@ -225,7 +239,7 @@ class Sources(Reading):
             raise nothing_found(found, "-p PATH")
         return found
 
-    def faults(self, *, reads_stdin: bool) -> list[str]:
+    def faults(self, *, reads_stdin: bool = False) -> list[str]:
         """What is wrong with these options; `reads_stdin` says whether a prompt file is read from stdin."""
         faults = super().faults(reads_stdin=reads_stdin)
         if self.library_config is not None and (self.path or self.library is not None):

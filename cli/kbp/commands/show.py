@@ -11,8 +11,9 @@ from kbp.commands.console import DONE, Console, Stop, collecting
 from kbp.commands.live import Live, live_name, not_for_live
 from kbp.commands.options import STDIN, Sources, bad_choice
 from kbp.files import PromptFile
+from kbp.model import mcp_prompt
 from kbp.output.jsontext import dump
-from kbp.output.prompts import live_page, mcp_prompt, one_as_json, page
+from kbp.output.prompts import live_page, one_as_json, page
 
 
 def _as_json(file: PromptFile, color: bool) -> str:

@@ -1,14 +1,16 @@
 """What libraries serve: the prompts of their plugins, each under the name of its library."""
 
-from collections.abc import Callable, Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from kbp import dialects
-from kbp.files import Manner, PromptFile
+from kbp.files import Manner, PromptFile, shown
 from kbp.libraries.file import Address, Declaration, DeclaredLibrary, DeclaredPlugin
-from kbp.library import Library, load_all
-from kbp.manifests import Declared, ManifestFault, marketplace_plugins
+from kbp.library import Library, load_all, twins
+from kbp.manifests import Declared, ManifestFault, manifest_of, marketplace_plugins
 from kbp.search import Search, find_in_plugin
 
 _OWN_DIALECT = {"mcp-kb": "kb"}
@@ -22,11 +24,28 @@ class Plugin:
         id: its name, or `entry@library` for one of a marketplace.
         prompts: its prompt files, named for the library.
         error: why nothing of it is read, None when it is.
+        category: the one that it declares.
+        labels: its tags and keywords.
     """
 
     id: str
     prompts: Library = field(default_factory=lambda: Library(()))
     error: str | None = None
+    category: str | None = None
+    labels: frozenset[str] = frozenset()
+
+    def skipped(self) -> Iterator[tuple[str, str]]:
+        """The files that are not served, by their paths in the plugin, each with the reason."""
+        for file in self.prompts.files:
+            if not file.is_prompt:
+                yield str(file.place.relative), file.detection.why
+            elif file.is_refused:
+                line = file.document.lines.position(file.problems[0].span.start).line
+                yield f"{file.place.relative}:{line}", file.problems[0].message
+        for file, winner in self.prompts.collisions():
+            yield str(file.place.relative), f"{winner.place.relative} serves `{file.name}`"
+        for each in self.prompts.search.skipped:
+            yield each.path.name, each.reason
 
 
 @dataclass(frozen=True)
@@ -35,7 +54,7 @@ class Served:
 
     Attributes:
         name: the first part of the names of its prompts.
-        plugins: those it serves, in order.
+        plugins: those of it, in order; of one with an error there are no prompts.
         passed: what it does not serve, with the reason.
         conflicts: the plugins that are left out whole, as a prompt of theirs has a name that an earlier one serves.
     """
@@ -67,6 +86,8 @@ class _Found:
 
     id: str
     address: Address
+    category: str | None = None
+    labels: frozenset[str] = frozenset()
     patterns: tuple[str, ...] | None = None
     dialect: str = "auto"
     commands: Declared | None = None
@@ -81,6 +102,7 @@ def _served(library: DeclaredLibrary, declared: Declaration, manner: Callable[[P
         plugin = _read(found, library.name, manner)
         if plugin.error is not None:
             passed.append(f"plugin {plugin.id}: {plugin.error}")
+            plugins.append(plugin)
             continue
         names = [file.name for file in plugin.prompts.served]
         clash = next((name for name in names if name in taken), None)
@@ -115,7 +137,7 @@ def _plugins(library: DeclaredLibrary, declared: Declaration, passed: list[str])
 
 
 def _found(plugin: DeclaredPlugin) -> _Found:
-    return _Found(plugin.name, plugin.source, plugin.prompts, plugin.dialect)
+    return _Found(plugin.name, plugin.source, plugin.category, plugin.labels, plugin.prompts, plugin.dialect)
 
 
 def _fits(plugin: DeclaredPlugin, library: DeclaredLibrary) -> bool:
@@ -146,11 +168,21 @@ def _of_marketplace(library: str, source: Address, passed: list[str]) -> Iterato
             passed.append(f"plugin {name!r}: this is no name")
         else:
             address = Address(str(each.folder), each.folder)
-            yield _Found(f"{name}@{library}", address, commands=each.declared)
+            yield _Found(f"{name}@{library}", address, *_told(each.entry), commands=each.declared)
+
+
+def _told(entry: Mapping[str, Any]) -> tuple[str | None, frozenset[str]]:
+    """The category, the tags and the keywords that a manifest or an entry of a marketplace has."""
+    category = entry.get("category")
+    words: list[str] = []
+    for key in ("tags", "keywords"):
+        value = entry.get(key)
+        words += [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    return category if isinstance(category, str) else None, frozenset(words)
 
 
 def _read(found: _Found, library: str, manner: Callable[[Path], Manner]) -> Plugin:
-    plugin = Plugin(found.id)
+    plugin = Plugin(found.id, category=found.category, labels=found.labels)
     folder = found.address.folder
     if folder is None:
         return replace(plugin, error=f"{found.address.text} is not read here: nothing is fetched")
@@ -158,6 +190,7 @@ def _read(found: _Found, library: str, manner: Callable[[Path], Manner]) -> Plug
         return replace(plugin, error=f"there is no folder {found.address.text}")
     try:
         search: Search = find_in_plugin(folder, found.patterns, found.commands)
+        labels = found.labels | _told(manifest_of(folder))[1]
     except ManifestFault as fault:
         return replace(plugin, error=str(fault))
     word = _OWN_DIALECT.get(found.dialect, found.dialect)
@@ -167,7 +200,33 @@ def _read(found: _Found, library: str, manner: Callable[[Path], Manner]) -> Plug
         made = replace(manner(path), library=library)
         return replace(made, given=given) if given is not None else made
 
-    return replace(plugin, prompts=load_all(search, manner_of))
+    return replace(plugin, labels=labels, prompts=load_all(search, manner_of))
+
+
+def of_files(found: Library, name: str) -> Served:
+    """Files that were found in folders, as a library of that name ("" for none): each project or plugin is a plugin.
+
+    A generated file is left out beside its source.
+    """
+    left_out = set(map(id, twins(found.files)))
+    groups: dict[Path, list[PromptFile]] = {}
+    for file in sorted(found.files, key=lambda file: file.place.level):
+        if id(file) not in left_out:
+            groups.setdefault(file.place.unit or file.place.root, []).append(file)
+    told: dict[Path, tuple[str | None, frozenset[str]]] = {}
+    for top in found.search.looked_in:
+        with contextlib.suppress(ManifestFault):
+            told |= {each.folder: _told(each.entry) for each in marketplace_plugins(top)[0]}
+    plugins: list[Plugin] = []
+    for folder, files in groups.items():
+        taken = {plugin.id for plugin in plugins}
+        id_ = folder.name if folder.name not in taken else shown(folder)
+        category, labels = told.get(folder, (None, frozenset()))
+        with contextlib.suppress(ManifestFault):
+            labels |= _told(manifest_of(folder))[1]
+        plugins.append(Plugin(id_, Library(tuple(files)), None, category, labels))
+    passed = tuple(f"{shown(each.path)}: {each.reason}" for each in found.search.skipped)
+    return Served(name, tuple(plugins), passed)
 
 
 def files_of(libraries: Sequence[Served]) -> Library:

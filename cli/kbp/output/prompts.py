@@ -5,12 +5,11 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import translate
-from typing import Any
 
 from kbp.dialects.base import STOCK_HINT
 from kbp.display import fit, pad, safe, safe_line, width
 from kbp.files import PromptFile
-from kbp.model import Argument, Kind, Placeholder, Prompt
+from kbp.model import Argument, Kind, Placeholder, Prompt, mcp_prompt
 from kbp.output.jsontext import dump, laid_out, on_one_line
 from kbp.output.style import Meaning, styled
 from kbp.text import Spans
@@ -124,29 +123,6 @@ def _argument(argument: Argument) -> str:
     if argument.required:
         return f"{argument.name}!"
     return f"{argument.name}={argument.default}" if argument.default is not None else argument.name
-
-
-def mcp_prompt(prompt: Prompt) -> dict[str, Any]:
-    """The MCP Prompt object; keys that would be null or empty are left out. One of a server is what it sent."""
-    if prompt.wire is not None:
-        return dict(prompt.wire)
-    arguments = [
-        _filled({"name": argument.name, "description": argument.description, "required": argument.required or None})
-        for argument in prompt.arguments
-    ]
-    return _filled(
-        {
-            "name": prompt.name,
-            "title": prompt.title,
-            "description": prompt.description,
-            "arguments": arguments,
-            "_meta": _filled(dict(prompt.meta)),
-        }
-    )
-
-
-def _filled(content: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in content.items() if value not in (None, [], {})}
 
 
 # One prompt

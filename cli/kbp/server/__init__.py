@@ -1,0 +1,1 @@
+"""Prompt files as an MCP server, on stdio or over HTTP."""

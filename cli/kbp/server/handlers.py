@@ -1,0 +1,300 @@
+"""What the server answers: lists, prompts, values for arguments, and the same as tools for clients without prompts."""
+
+import base64
+import binascii
+import bisect
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kbp.display import counted
+from kbp.live.base import MODERN
+from kbp.model import Argument
+from kbp.renderer import MissingArguments, TooLarge
+from kbp.server import mirror
+from kbp.server.offers import Offer
+from kbp.server.revisions import RESULT_SINCE, fitted, wire_prompt
+from kbp.server.scope import Scope, Seen, UnknownScope, scope_of, seen
+from kbp.server.stock import Stock
+from kbp.server.suggestions import MAX_VALUES, matching, values_of
+
+if TYPE_CHECKING:
+    import mcp_types
+    from mcp import MCPError
+    from mcp.server.context import ServerRequestContext
+
+    Context = ServerRequestContext[Any, Any]
+
+Result = dict[str, Any]
+PAGE = 1_000
+"""How many prompts a page of the list has."""
+QUESTION = "arguments"
+"""The key of the one question that asks for all missing arguments."""
+_SLOW = 5.0
+"""After how many seconds a file that is still being read is given up, for this time."""
+_MAX_SCOPES = 64
+_LIST = {"ttlMs": 0, "cacheScope": "private"}
+_SCOPE = "kbp.scope"
+PAGE_TEXT = "kbp.page"
+"""Where a request over HTTP keeps the JSON of the prompts that its answer lists."""
+
+
+def invalid(message: str, **data: Any) -> "MCPError":
+    """The error that a request is wrong (-32602)."""
+    from mcp import MCPError
+    from mcp_types import INVALID_PARAMS
+
+    return MCPError(code=INVALID_PARAMS, message=message, data=data or None)
+
+
+class _List:
+    """The prompts that a client sees as a client of its revision is told of them."""
+
+    def __init__(self, seen: Seen, revision: str) -> None:
+        self.names = list(seen)
+        self.prompts = [wire_prompt(offer.prompt, revision) for offer in seen.values()]
+        self._texts: dict[int, bytes] = {}
+
+    def text(self, start: int, end: int) -> bytes:
+        """A part of them as JSON. Those of whole pages are kept; a cursor may be made up."""
+        text = self._texts.get(start)
+        if text is None:
+            text = json.dumps(self.prompts[start:end], separators=(",", ":")).encode()
+            if start % PAGE == 0:
+                self._texts[start] = text
+        return text
+
+
+class Handlers:
+    """The answers of a server to each request, from its stock."""
+
+    def __init__(self, stock: Stock) -> None:
+        self.stock = stock
+        self._offers = stock.offers
+        self._seen: dict[Scope, Seen] = {}
+        self._listed: dict[tuple[Scope, str], _List] = {}
+
+    def scope_of(self, ctx: "Context") -> Scope:
+        """What the client asks for, by its URL and headers; everything where it has none.
+
+        Raises:
+            MCPError: it names what there is not.
+        """
+        try:
+            scope = _scope(ctx)
+            self._prompts(scope)
+        except UnknownScope as error:
+            raise invalid(str(error)) from None
+        return scope
+
+    def _prompts(self, scope: Scope) -> Seen:
+        if self._offers is not self.stock.offers or len(self._seen) > _MAX_SCOPES:
+            self._offers = self.stock.offers
+            self._seen.clear()
+            self._listed.clear()
+        if scope not in self._seen:
+            self._seen[scope] = seen(self._offers, scope)
+        return self._seen[scope]
+
+    def find(self, ctx: "Context", name: str) -> Offer:
+        """The prompt of that name that the client sees.
+
+        Raises:
+            MCPError: there is none, or it lies outside its scope: the same for both.
+        """
+        offer = self._prompts(self.scope_of(ctx)).get(name)
+        if offer is None:
+            raise invalid(f"there is no prompt {name[:200]!r}", prompt=name[:200])
+        return offer
+
+    # Prompts
+
+    async def list_prompts(self, ctx: "Context", params: "mcp_types.PaginatedRequestParams") -> Result:
+        """A page of the prompts that the client sees."""
+        scope = self.scope_of(ctx)
+        prompts = self._prompts(scope)
+        key = scope, ctx.protocol_version
+        if key not in self._listed:
+            self._listed[key] = _List(prompts, ctx.protocol_version)
+        listed = self._listed[key]
+        start = 0 if params.cursor is None else bisect.bisect_right(listed.names, _name_at(params.cursor))
+        end = start + PAGE
+        result: Result = {"prompts": listed.prompts[start:end], **_LIST}
+        if end < len(listed.names):
+            result["nextCursor"] = _cursor(listed.names[end - 1])
+        if ctx.request is not None and ctx.method == "prompts/list":
+            result["prompts"] = []  # put in when the answer leaves
+            ctx.request.scope[PAGE_TEXT] = listed.text(start, end)
+        return _complete(result, ctx)
+
+    async def get_prompt(self, ctx: "Context", params: "mcp_types.GetPromptRequestParams") -> Result:
+        """A prompt, filled in; a question for what is missing, where the client can be asked."""
+        offer = self.find(ctx, params.name)
+        values = {name: value for name, value in (params.arguments or {}).items() if value}
+        missing = _missing(offer, values)
+        if missing and QUESTION in (params.input_responses or {}):
+            values |= _answered((params.input_responses or {})[QUESTION], missing)
+        elif missing and _can_be_asked(ctx):
+            return _question(offer, missing)
+        return _complete(await self.rendered(offer, values), ctx)
+
+    async def rendered(self, offer: Offer, values: Mapping[str, str]) -> Result:
+        """A prompt, filled in.
+
+        Raises:
+            MCPError: a required argument is missing, or the result would be too large.
+        """
+        missing = _missing(offer, values)
+        if missing:
+            names = [argument.name for argument in missing]
+            said = f"{offer.prompt.name} needs {counted(len(names), 'argument')} that {_was(names)} not given"
+            raise invalid(f"{said}: {', '.join(names)}", prompt=offer.prompt.name, arguments=names)
+        try:
+            messages = await _in_thread(offer, values)
+        except TooLarge as error:
+            raise invalid(f"{offer.prompt.name} cannot be filled in: {error}") from None
+        except MissingArguments as error:  # as the file declares now
+            raise invalid(f"{offer.prompt.name}: {error}") from None
+        said_of = {"description": offer.prompt.description} if offer.prompt.description else {}
+        return {**said_of, "messages": [{"role": each.role, "content": dict(each.content)} for each in messages]}
+
+    async def complete(self, ctx: "Context", params: "mcp_types.CompleteRequestParams") -> Result:
+        """The values that the file lists for an argument, as far as they start with what is typed."""
+        values: Sequence[str] = ()
+        if params.ref.type == "ref/prompt":
+            offer = self.find(ctx, params.ref.name)
+            values = matching(values_of(offer.file, params.argument.name), params.argument.value)
+        shown = list(values[:MAX_VALUES])
+        completion = {"values": shown, "total": len(values), "hasMore": len(values) > len(shown)}
+        return _complete({"completion": completion}, ctx)
+
+    # The same as tools, and what clients ask for whatever is declared
+
+    async def list_tools(self, ctx: "Context", params: "mcp_types.PaginatedRequestParams") -> Result:
+        """The tools in place of prompts, for a client that wants them."""
+        tools = mirror.tools(ctx.protocol_version) if self.scope_of(ctx).has_tools else []
+        return _complete({"tools": tools, **_LIST}, ctx)
+
+    async def call_tool(self, ctx: "Context", params: "mcp_types.CallToolRequestParams") -> Result:
+        """What a tool gives: the JSON of the protocol, as text and as it is. A mistake is an error of the tool."""
+        from mcp import MCPError
+
+        try:
+            result = await self._tool(ctx, params.name, params.arguments or {})
+        except MCPError as error:
+            return _complete({"content": [{"type": "text", "text": error.error.message}], "isError": True}, ctx)
+        text = {"type": "text", "text": json.dumps(result, ensure_ascii=False)}
+        return _complete({"content": [text], "structuredContent": result}, ctx)
+
+    async def _tool(self, ctx: "Context", name: str, arguments: Mapping[str, Any]) -> Result:
+        from mcp_types import PaginatedRequestParams
+
+        if name == mirror.LIST:
+            cursor = arguments.get("cursor")
+            if cursor is not None and not isinstance(cursor, str):
+                raise invalid("cursor is no text")
+            page = await self.list_prompts(ctx, PaginatedRequestParams(cursor=cursor))
+            return {key: page[key] for key in ("prompts", "nextCursor") if key in page}
+        if name == mirror.GET:
+            prompt, values = arguments.get("name"), arguments.get("arguments") or {}
+            if not isinstance(prompt, str):
+                raise invalid("name is no text: it is the name of a prompt")
+            try:
+                given = mirror.texts(values)
+            except ValueError as error:
+                raise invalid(str(error)) from None
+            return await self.rendered(self.find(ctx, prompt), given)
+        raise invalid(f"there is no tool {name[:200]!r}")
+
+    async def list_resources(self, ctx: "Context", params: "mcp_types.PaginatedRequestParams") -> Result:
+        """No resources: some clients drop a server that does not answer."""
+        return _complete({"resources": [], **_LIST}, ctx)
+
+    async def list_resource_templates(self, ctx: "Context", params: "mcp_types.PaginatedRequestParams") -> Result:
+        """No templates of resources."""
+        return _complete({"resourceTemplates": [], **_LIST}, ctx)
+
+
+def _complete(content: Result, ctx: "Context") -> Result:
+    """A result that is no question, without what the revision of the client does not define."""
+    return fitted({"resultType": "complete", **content}, RESULT_SINCE, ctx.protocol_version)
+
+
+def _scope(ctx: "Context") -> Scope:
+    if ctx.request is None:
+        return Scope()
+    request = ctx.request.scope
+    if _SCOPE not in request:  # read once a request
+        request[_SCOPE] = scope_of(ctx.request.url.query, ctx.request.headers.items())
+    scope: Scope = request[_SCOPE]
+    return scope
+
+
+def _cursor(name: str) -> str:
+    return base64.urlsafe_b64encode(name.encode("utf-8", "surrogatepass")).decode()
+
+
+def _name_at(cursor: str) -> str:
+    try:
+        return base64.b64decode(cursor, altchars=b"-_", validate=True).decode("utf-8", "surrogatepass")
+    except (binascii.Error, ValueError):
+        raise invalid("this cursor is none of this server") from None
+
+
+def _missing(offer: Offer, values: Mapping[str, str]) -> list[Argument]:
+    return [each for each in offer.prompt.arguments if each.required and not values.get(each.name)]
+
+
+def _was(names: Sequence[str]) -> str:
+    return "was" if len(names) == 1 else "were"
+
+
+async def _in_thread(offer: Offer, values: Mapping[str, str]) -> Sequence[Any]:
+    """The messages of a prompt, read and filled in where that holds up nobody; of a file that hangs the last ones."""
+    import anyio
+    from anyio import to_thread
+
+    with anyio.move_on_after(_SLOW):
+        return await to_thread.run_sync(functools.partial(offer.body.messages, values), abandon_on_cancel=True)
+    offer.body.fault = f"it could not be read within {_SLOW:g} s"
+    return offer.body.last_messages(values)
+
+
+def _can_be_asked(ctx: "Context") -> bool:
+    """Whether the client answers forms within its own request: an empty capability means forms (2026-07-28)."""
+    if ctx.protocol_version != MODERN or ctx.session.client_capabilities is None:
+        return False
+    elicitation = ctx.session.client_capabilities.elicitation
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+
+def _question(offer: Offer, missing: Sequence[Argument]) -> Result:
+    """An input-required result: one form for all that is missing."""
+    properties = {
+        each.name: {
+            key: value
+            for key, value in (("type", "string"), ("title", each.title), ("description", each.description))
+            if value
+        }
+        for each in missing
+    }
+    schema = {"type": "object", "properties": properties, "required": [each.name for each in missing]}
+    message = f"{offer.prompt.name} needs {counted(len(missing), 'argument')}"
+    params = {"mode": "form", "message": message, "requestedSchema": schema}
+    return {
+        "resultType": "input_required",
+        "inputRequests": {QUESTION: {"method": "elicitation/create", "params": params}},
+    }
+
+
+def _answered(answer: Any, missing: Sequence[Argument]) -> dict[str, str]:
+    """The values for what is missing that an answer has; none where the person declined or left."""
+    content = getattr(answer, "content", None)
+    if getattr(answer, "action", None) != "accept" or not isinstance(content, Mapping):
+        return {}
+    names = {each.name for each in missing}
+    try:
+        return mirror.texts({name: value for name, value in content.items() if name in names})
+    except ValueError:
+        return {}
