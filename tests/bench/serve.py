@@ -25,7 +25,7 @@ from typing import Any
 
 CLI = Path(__file__).parents[2] / "cli"
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
-FAST = '''
+FAST = """
 import re, sys
 from pathlib import Path
 from fastmcp import FastMCP
@@ -44,7 +44,7 @@ for path in sorted(Path(sys.argv[2]).glob("*.md")):
         PromptArgument(name="app", description="The workload.", required=True),
         PromptArgument(name="since", description="How far back.", required=False)]))
 server.run("http", host="127.0.0.1", port=int(sys.argv[1]), show_banner=False, log_level="ERROR")
-'''
+"""
 PROMPT = """---
 description: Look into the logs of a workload.
 arguments:

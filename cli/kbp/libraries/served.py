@@ -57,12 +57,14 @@ class Served:
         plugins: those of it, in order; of one with an error there are no prompts.
         passed: what it does not serve, with the reason.
         conflicts: the plugins that are left out whole, as a prompt of theirs has a name that an earlier one serves.
+        search: where its plugins were looked for.
     """
 
     name: str
     plugins: tuple[Plugin, ...] = ()
     passed: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    search: Search = field(default_factory=Search)
 
     @property
     def files(self) -> tuple[PromptFile, ...]:
@@ -111,7 +113,9 @@ def _served(library: DeclaredLibrary, declared: Declaration, manner: Callable[[P
             continue
         taken |= dict.fromkeys(names, plugin.id)
         plugins.append(plugin)
-    return Served(library.name, tuple(plugins), tuple(passed), tuple(conflicts))
+    marketplace = library.source.folder if library.source is not None else None
+    search = Search(folders=[marketplace] if marketplace is not None else [])
+    return Served(library.name, tuple(plugins), tuple(passed), tuple(conflicts), search)
 
 
 def _plugins(library: DeclaredLibrary, declared: Declaration, passed: list[str]) -> Iterator[_Found]:
@@ -187,7 +191,8 @@ def _read(found: _Found, library: str, manner: Callable[[Path], Manner]) -> Plug
     if folder is None:
         return replace(plugin, error=f"{found.address.text} is not read here: nothing is fetched")
     if not folder.is_dir():
-        return replace(plugin, error=f"there is no folder {found.address.text}")
+        nothing = Library((), Search(looked_in=[folder]))
+        return replace(plugin, error=f"there is no folder {found.address.text}", prompts=nothing)
     try:
         search: Search = find_in_plugin(folder, found.patterns, found.commands)
         labels = found.labels | _told(manifest_of(folder))[1]
@@ -226,7 +231,7 @@ def of_files(found: Library, name: str) -> Served:
             labels |= _told(manifest_of(folder))[1]
         plugins.append(Plugin(id_, Library(tuple(files)), None, category, labels))
     passed = tuple(f"{shown(each.path)}: {each.reason}" for each in found.search.skipped)
-    return Served(name, tuple(plugins), passed)
+    return Served(name, tuple(plugins), passed, search=found.search)
 
 
 def files_of(libraries: Sequence[Served]) -> Library:

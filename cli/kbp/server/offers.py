@@ -81,7 +81,7 @@ def _kept_plugins(library: Served, before: Offers | None) -> Served:
         else each
         for each in library.plugins
     )
-    return Served(library.name, plugins, library.passed, library.conflicts)
+    return replace(library, plugins=plugins)
 
 
 def _offer(file: PromptFile, library: Served, plugin: Plugin) -> Offer | None:

@@ -81,13 +81,12 @@ class Stock:
     def _paths(self) -> list[str]:
         paths = list(self._watched)
         for library in self.offers.libraries:
-            for plugin in library.plugins:
-                search = plugin.prompts.search
+            for search in (library.search, *(plugin.prompts.search for plugin in library.plugins)):
                 paths += map(str, search.looked_in)
                 for folder in map(str, search.folders):
                     paths.append(folder)
                     paths += [f"{folder}/{name}" for name in _BESIDE]
-                paths += [str(file.place.path) for file in plugin.prompts.files]
+            paths += [str(file.place.path) for file in library.files]
         return paths
 
 
