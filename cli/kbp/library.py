@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kbp import renderer
-from kbp.files import Manner, PromptFile, load
+from kbp.files import Manner, Place, PromptFile, load
 from kbp.model import Message, Prompt
 from kbp.search import Search
 
@@ -141,6 +141,10 @@ def colliding(files: Iterable[PromptFile]) -> list[list[PromptFile]]:
     return [sorted(group, key=_rank) for group in groups.values() if len(group) > 1]
 
 
-def load_all(search: Search, manner_of: Callable[[Path], Manner] = lambda path: Manner()) -> Library:
+def load_all(
+    search: Search,
+    manner_of: Callable[[Path], Manner] = lambda path: Manner(),
+    load: Callable[[Place, Manner], PromptFile] = load,
+) -> Library:
     """The library of all places found, each file loaded in the manner of its path."""
     return Library(tuple(load(place, manner_of(place.path)) for place in search.places), search)

@@ -115,11 +115,15 @@ class Surroundings:
         self._entries: dict[Path, dict[Path, list[Declared | None]]] = {}
         self._commands: dict[Path, Declared | None] = {}
         self._manifests: dict[Path, bool] = {}
+        self._units: dict[tuple[str, Path | None], Path] = {}
 
     def place_of(self, path: Path, *, named: Path | None = None) -> Place:
         """The place of the file at `path`, there or not. `named` is the folder it was found in, if any."""
-        root = self._roots.root_of(path, _unmarked_root(path, named))
-        unit = self.unit_of(path, root)
+        key = str(path.parent), named
+        unit = self._units.get(key)  # all files of a folder have one
+        if unit is None:
+            root = self._roots.root_of(path, _unmarked_root(path, named))
+            unit = self._units[key] = self.unit_of(path, root)
         declared = self.declared(unit)
         is_declared = declared is not None and declared.holds(Place(path, unit).relative)
         return Place(path, self._roots.given or unit, unit, declared=is_declared, outright=named is None)

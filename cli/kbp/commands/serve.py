@@ -80,6 +80,7 @@ def serve(
         console.print(client_configuration(print_config, reading.library or "kbp", web, arguments))
         return DONE
     log.set_up(log_format, verbose=console.verbose, quiet=console.quiet)
+    gc.disable()  # until all is read
     reader = Reader(reading, paths, config, skills, console)
     if web.http is not None:
         return _serve_http(reader, web, watches=watch is not False)
@@ -207,3 +208,4 @@ def _settle_memory() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(2_000, 10, 10)
+    gc.enable()

@@ -16,11 +16,12 @@ from kbp import settings
 from kbp.commands.console import Console, Stop
 from kbp.commands.options import Reading, nothing_found
 from kbp.display import said_of
-from kbp.files import Roots
+from kbp.files import Manner, Roots
 from kbp.libraries import file, served
-from kbp.library import Library
+from kbp.library import Library, load_all
 from kbp.search import Search, find_paths
 from kbp.server import log
+from kbp.server.stock import Loader, Unreadable
 
 if TYPE_CHECKING:
     import socket
@@ -146,6 +147,7 @@ class Reader:
         self._here = Path.cwd()
         self._project = Roots().marked(self._here) or self._here
         self._was_read = False
+        self._loader = Loader()
 
     def read(self) -> Sequence[served.Served]:
         """The libraries to serve.
@@ -154,8 +156,6 @@ class Reader:
             Stop: there is nothing to serve, the first time.
             Unreadable: they cannot be read, later.
         """
-        from kbp.server.stock import Unreadable
-
         try:
             libraries = self._libraries()
         except (Stop, OSError) as stop:
@@ -163,6 +163,7 @@ class Reader:
                 raise
             raise Unreadable("; ".join(stop.faults) if isinstance(stop, Stop) else said_of(stop)) from None
         self._was_read = True
+        self._loader.forget()
         return libraries
 
     def watched(self) -> list[Path]:
@@ -181,7 +182,10 @@ class Reader:
             declared = file.load(self.library_config)
         except configurations.Wrong as wrong:
             raise Stop(wrong.faults) from None
-        return served.serve(declared, lambda path: self.reading.manner(path, configuration, skills=self.skills))
+        return served.serve(declared, self._manner(configuration), self._loader.load)
+
+    def _manner(self, configuration: configurations.Configuration) -> Callable[[Path], Manner]:
+        return lambda path: self.reading.manner(path, configuration, skills=self.skills)
 
     def _files(self, configuration: configurations.Configuration) -> Library:
         if self.paths:
@@ -196,7 +200,7 @@ class Reader:
             self.reading.find_configured(search, configuration)
             search.level = 3
             self.reading.find_project(search, self._here)
-        return self.reading.load(search, configuration, skills=self.skills)
+        return load_all(search, self._manner(configuration), self._loader.load)
 
 
 def client_configuration(client: str, name: str, web: Web, arguments: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kbp import dialects
-from kbp.files import Manner, PromptFile, shown
+from kbp.files import Manner, Place, PromptFile, load, shown
 from kbp.libraries.file import Address, Declaration, DeclaredLibrary, DeclaredPlugin
 from kbp.library import Library, load_all, twins
 from kbp.manifests import Declared, ManifestFault, manifest_of, marketplace_plugins
@@ -72,14 +72,28 @@ class Served:
         return tuple(file for plugin in self.plugins for file in plugin.prompts.files)
 
 
-def serve(declared: Declaration, manner: Callable[[Path], Manner] = lambda path: Manner()) -> tuple[Served, ...]:
+def serve(
+    declared: Declaration,
+    manner: Callable[[Path], Manner] = lambda path: Manner(),
+    load: Callable[[Place, Manner], PromptFile] = load,
+) -> tuple[Served, ...]:
     """The libraries that a file declares. Nothing is fetched: what lies elsewhere is passed over with the reason.
 
     Args:
         declared: what the file says.
         manner: how the file at a path is read, apart from its dialect and library.
+        load: reads a file.
     """
-    return tuple(_served(library, declared, manner) for library in declared.libraries)
+    reader = _Reader(manner, load)
+    return tuple(_served(library, declared, reader) for library in declared.libraries)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """How files are read."""
+
+    manner: Callable[[Path], Manner]
+    load: Callable[[Place, Manner], PromptFile]
 
 
 @dataclass(frozen=True)
@@ -95,13 +109,13 @@ class _Found:
     commands: Declared | None = None
 
 
-def _served(library: DeclaredLibrary, declared: Declaration, manner: Callable[[Path], Manner]) -> Served:
+def _served(library: DeclaredLibrary, declared: Declaration, reader: _Reader) -> Served:
     passed: list[str] = []
     conflicts: list[str] = []
     plugins: list[Plugin] = []
     taken: dict[str, str] = {}
     for found in _plugins(library, declared, passed):
-        plugin = _read(found, library.name, manner)
+        plugin = _read(found, library.name, reader)
         if plugin.error is not None:
             passed.append(f"plugin {plugin.id}: {plugin.error}")
             plugins.append(plugin)
@@ -185,7 +199,7 @@ def _told(entry: Mapping[str, Any]) -> tuple[str | None, frozenset[str]]:
     return category if isinstance(category, str) else None, frozenset(words)
 
 
-def _read(found: _Found, library: str, manner: Callable[[Path], Manner]) -> Plugin:
+def _read(found: _Found, library: str, reader: _Reader) -> Plugin:
     plugin = Plugin(found.id, category=found.category, labels=found.labels)
     folder = found.address.folder
     if folder is None:
@@ -202,10 +216,10 @@ def _read(found: _Found, library: str, manner: Callable[[Path], Manner]) -> Plug
     given = dialects.dialect_called(word) if word != "auto" else None
 
     def manner_of(path: Path) -> Manner:
-        made = replace(manner(path), library=library)
+        made = replace(reader.manner(path), library=library)
         return replace(made, given=given) if given is not None else made
 
-    return replace(plugin, labels=labels, prompts=load_all(search, manner_of))
+    return replace(plugin, labels=labels, prompts=load_all(search, manner_of, reader.load))
 
 
 def of_files(found: Library, name: str) -> Served:

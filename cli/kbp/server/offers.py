@@ -47,16 +47,16 @@ class Offers:
 def offers_of(libraries: Sequence[Served], before: Offers | None = None) -> Offers:
     """What libraries offer. What was there before and cannot be read now is offered as it was."""
     libraries = tuple(_kept_plugins(library, before) for library in libraries)
-    last = {offer.file.place.path: offer for offer in before.prompts.values()} if before else {}
+    last = {str(offer.file.place.path): offer for offer in before.prompts.values()} if before else {}
     found: dict[str, Offer] = {}
     conflicts: list[str] = []
     kept: list[tuple[str, str]] = []
     for library, plugin in _plugins(libraries):
         for file in plugin.prompts.served:
-            _take(_offer(file, library, plugin), found, conflicts)
+            _take(_offer(file, library, plugin, last.get(str(file.place.path))), found, conflicts)
     for _, plugin in _plugins(libraries):
         for file in plugin.prompts.files:
-            offer = last.get(file.place.path) if file.is_refused else None
+            offer = last.get(str(file.place.path)) if file.is_refused else None
             if offer is not None and offer.prompt.name not in found:
                 found[offer.prompt.name] = offer
                 kept.append((str(file.place.relative), file.problems[0].message))
@@ -84,9 +84,13 @@ def _kept_plugins(library: Served, before: Offers | None) -> Served:
     return replace(library, plugins=plugins)
 
 
-def _offer(file: PromptFile, library: Served, plugin: Plugin) -> Offer | None:
+def _offer(file: PromptFile, library: Served, plugin: Plugin, last: Offer | None) -> Offer | None:
+    """A file on offer: as it was, where nothing of it is another."""
     if file.template is None or file.prompt is None:
         return None
+    where = (library.name, plugin.id, plugin.category, plugin.labels)
+    if last is not None and last.file is file and (last.library, last.plugin, last.category, last.labels) == where:
+        return last
     meta: dict[str, Any] = {
         "kbp/dialect": file.prompt.meta["kbp/dialect"],
         "kbp/defaults": file.prompt.meta["kbp/defaults"],
@@ -95,7 +99,7 @@ def _offer(file: PromptFile, library: Served, plugin: Plugin) -> Offer | None:
         "kbp/tags": sorted(plugin.labels),
     }
     prompt = replace(file.prompt, meta=meta)
-    return Offer(prompt, library.name, plugin.id, plugin.category, plugin.labels, file, Body(file, file.template))
+    return Offer(prompt, *where, file, Body(file, file.template))
 
 
 def _take(offer: Offer | None, found: dict[str, Offer], conflicts: list[str]) -> None:

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from kbp import files
+from kbp.files import Manner, Place, PromptFile
 from kbp.libraries.served import Served
 from kbp.manifests import MARKETPLACES, PLUGIN_MANIFESTS
 from kbp.server.offers import offers_of
@@ -13,8 +15,34 @@ from kbp.walk import IGNORE_FILES
 
 _BESIDE = (".claude-plugin", *PLUGIN_MANIFESTS, *MARKETPLACES, *IGNORE_FILES)
 _FRESH_NS = 100_000_000
-Stamps = dict[str, tuple[int, int, int] | None]
+_Stamp = tuple[int, int, int]
+Stamps = dict[str, _Stamp | None]
 """What tells whether a file or folder is still the same, by its path; None of what is not there."""
+
+
+class Loader:
+    """Loads files, those alone that are not as they were the last time."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str | None], tuple[_Stamp, PromptFile]] = {}
+        self._used: dict[tuple[str, str | None], tuple[_Stamp, PromptFile]] = {}
+
+    def load(self, place: Place, manner: Manner) -> PromptFile:
+        """The file at a place, read in a manner."""
+        key, start = (str(place.path), manner.library), time.time_ns()
+        stamp = _stamp(key[0])
+        known = self._known.get(key)
+        if known is not None and known[0] == stamp and known[1].place == place and known[1].manner == manner:
+            self._used[key] = known
+            return known[1]
+        file = files.load(place, manner)
+        if stamp is not None and stamp[0] < start - _FRESH_NS:
+            self._used[key] = stamp, file
+        return file
+
+    def forget(self) -> None:
+        """Forget the files that were not loaded since the last time."""
+        self._known, self._used = self._used, {}
 
 
 class Unreadable(Exception):
@@ -95,7 +123,7 @@ def look(paths: Iterable[str]) -> Stamps:
     return {path: _stamp(path) for path in paths}
 
 
-def _stamp(path: str) -> tuple[int, int, int] | None:
+def _stamp(path: str) -> _Stamp | None:
     try:
         status = os.stat(path)  # noqa: PTH116 (speed)
     except (OSError, ValueError):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Line = tuple[Callable[..., None], str, tuple[tuple[str, str | None], ...]]
 """What tells an event, the event, and its fields."""
 _PAUSE, _SETTLE, _MAX_SETTLE = 0.5, 0.1, 2.0
-_SHARE = 20
+_SHARE = 25
 """Looking takes one part in so many of the time, at most."""
 
 
