@@ -1,10 +1,8 @@
 """Servers that others made: the reference server of npm on stdio and over HTTP, and one made with FastMCP."""
 
-import fcntl
 import json
 import os
 import shlex
-import shutil
 import socket
 import subprocess
 import sys
@@ -14,29 +12,18 @@ from pathlib import Path
 
 import pytest
 from conftest import TESTS, Kbp
+from node_tools import installed
 
 import kbp as api
 
 EVERYTHING = "@modelcontextprotocol/server-everything@2026.8.31"
-NODE = TESTS.parent / ".node"
 PROMPTS = ["simple-prompt", "args-prompt", "completable-prompt", "resource-prompt"]
 
 
 @pytest.fixture(scope="session")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The command of the reference server, installed when it is not there."""
-    npm = shutil.which("npm")
-    if npm is None:
-        assert "KBP_ALL_TESTS" not in os.environ, "there is no npm"
-        pytest.skip("there is no npm to install the reference server with")
-    program = NODE / "node_modules" / ".bin" / "mcp-server-everything"
-    NODE.mkdir(exist_ok=True)
-    with (NODE / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
-        if not program.exists():
-            quiet = ["--silent", "--no-fund", "--no-audit", "--no-save"]
-            subprocess.run([npm, "install", *quiet, "--prefix", str(NODE), EVERYTHING], check=True, timeout=300)
-    return [str(program)]
+    return [str(installed(EVERYTHING, folder="everything") / "mcp-server-everything")]
 
 
 @pytest.fixture(scope="session", params=["stdio", "http"])

@@ -412,7 +412,12 @@ def _session(connection: Any, name: str, faults: list[str]) -> None:
 
 
 def test_10_000_prompts(tree: Tree) -> None:
-    text = "---\ndescription: d\narguments: [{name: x, required: true}]\n---\n" + "Hi {{ x }}. " + "And more of it. " * 60 + "\n"
+    text = (
+        "---\ndescription: d\narguments: [{name: x, required: true}]\n---\n"
+        + "Hi {{ x }}. "
+        + "And more of it. " * 60
+        + "\n"
+    )
     top = tree({f"lib/prompts/p{number:05}.md": text for number in range(10_000)})
     with running(top, str(top / "lib")) as server:
         client = server.wire()

@@ -77,6 +77,7 @@ class App:
         server.add_request_handler("tools/list", paged, handlers.list_tools)
         server.add_request_handler("tools/call", types.CallToolRequestParams, handlers.call_tool)
         server.add_request_handler("resources/list", paged, handlers.list_resources)
+        server.add_request_handler("resources/read", types.ReadResourceRequestParams, handlers.read_resource)
         server.add_request_handler("resources/templates/list", paged, handlers.list_resource_templates)
         server.add_request_handler(LISTEN, types.SubscriptionsListenRequestParams, self._listening)
         server.add_notification_handler("notifications/initialized", types.NotificationParams, self._remember)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kbp.display import counted
-from kbp.live.base import MODERN
+from kbp.live.base import INVALID_PARAMS, MODERN
 from kbp.model import Argument
 from kbp.renderer import MissingArguments, TooLarge
 from kbp.server import mirror
@@ -34,6 +34,7 @@ QUESTION = "arguments"
 _SLOW = 5.0
 """After how many seconds a file that is still being read is given up, for this time."""
 _MAX_SCOPES = 64
+_NO_RESOURCE = -32002  # up to 2025-11-25
 _LIST = {"ttlMs": 0, "cacheScope": "private"}
 _SCOPE = "kbp.scope"
 PAGE_TEXT = "kbp.page"
@@ -43,7 +44,6 @@ PAGE_TEXT = "kbp.page"
 def invalid(message: str, **data: Any) -> "MCPError":
     """The error that a request is wrong (-32602)."""
     from mcp import MCPError
-    from mcp_types import INVALID_PARAMS
 
     return MCPError(code=INVALID_PARAMS, message=message, data=data or None)
 
@@ -210,6 +210,14 @@ class Handlers:
     async def list_resources(self, ctx: "Context", params: "mcp_types.PaginatedRequestParams") -> Result:
         """No resources: some clients drop a server that does not answer."""
         return _complete({"resources": [], **_LIST}, ctx)
+
+    async def read_resource(self, ctx: "Context", params: "mcp_types.ReadResourceRequestParams") -> Result:
+        """No resource is there, whichever is asked for."""
+        from mcp import MCPError
+
+        uri = str(params.uri)[:500]
+        code = INVALID_PARAMS if ctx.protocol_version == MODERN else _NO_RESOURCE
+        raise MCPError(code=code, message="there is no such resource", data={"uri": uri})
 
     async def list_resource_templates(self, ctx: "Context", params: "mcp_types.PaginatedRequestParams") -> Result:
         """No templates of resources."""

@@ -151,6 +151,8 @@ class _Guard:
             return
         from starlette.requests import Request
 
+        # Blanks around a value are none of it (RFC 9110, 5.5); the parser leaves those behind it.
+        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         request = Request(scope)
         refused = await self._security.validate_request(request) or self._identify(request)
         if refused is None:

@@ -9,7 +9,14 @@ if TYPE_CHECKING:
 _METHODS = frozenset(
     {
         *("initialize", "ping", "server/discover", "subscriptions/listen", "prompts/list", "prompts/get"),
-        *("completion/complete", "tools/list", "tools/call", "resources/list", "resources/templates/list"),
+        *(
+            "completion/complete",
+            "tools/list",
+            "tools/call",
+            "resources/list",
+            "resources/read",
+            "resources/templates/list",
+        ),
     }
 )
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
