@@ -224,3 +224,56 @@ def test_what_libraries_do_not_serve_is_told(kbp: Kbp, tree: Tree) -> None:
     told = kbp("list", "--library-config", "libraries.yaml", cwd=top).err
     assert "warning: library l: plugin b is left out: a serves `l_x` already" in told
     assert "note: library l: plugin c: there is no folder c" in told
+
+
+def test_hidden_folders_and_links_out_are_left_out(tree: Tree) -> None:
+    files: dict[str, str | bytes] = {
+        "ops-prompts/prompts/a.md": KB,
+        "ops-prompts/prompts/.hidden/b.md": KB,
+        "ops-prompts/.github/prompts/c.prompt.md": KB,
+        "ops-prompts/.claude/commands/d.md": KB,
+        "ops-prompts/.other/prompts/e.md": KB,
+        "out/f.md": KB,
+    }
+    top = tree(files)
+    (top / "ops-prompts/prompts/f.md").symlink_to(top / "out/f.md")
+    (top / "ops-prompts/prompts/g.md").symlink_to("a.md")
+    (library,) = served(tree, SMALLEST, files)
+    assert names(library) == ["ops_a", "ops_c", "ops_d", "ops_g"]
+    assert [(path, "leads out" in reason) for path, reason in library.plugins[0].skipped()] == [("f.md", True)]
+
+
+def test_two_files_of_one_name(tree: Tree) -> None:
+    files: dict[str, str | bytes] = {
+        "ops-prompts/prompts/b/x.md": "second\n",
+        "ops-prompts/prompts/a/x.md": "first\n",
+        "ops-prompts/commands/y.md": "y\n",
+    }
+    (library,) = served(tree, SMALLEST, files)
+    assert [str(file.place.relative) for file in library.plugins[0].prompts.served] == [
+        "prompts/a/x.md",
+        "commands/y.md",
+    ]
+    assert list(library.plugins[0].skipped()) == [("prompts/b/x.md", "prompts/a/x.md serves `ops_x`")]
+
+
+TAGS = """plugins:
+- {name: a, source: a, category: ops, tags: [x]}
+libraries:
+- {name: l, plugins: [a]}
+- {name: market, source: .}
+"""
+
+
+def test_categories_and_labels_are_those_of_configuration_entry_and_manifest(tree: Tree) -> None:
+    entry = {"name": "b", "source": "./b", "category": "dev", "tags": ["t"], "keywords": ["k"]}
+    files: dict[str, str | bytes] = {
+        "a/prompts/one.md": KB,
+        "a/.claude-plugin/plugin.json": '{"keywords": ["m"]}',
+        "b/commands/two.md": KB,
+        "b/plugin.json": '{"keywords": ["n"], "tags": 5}',
+        ".claude-plugin/marketplace.json": json.dumps({"plugins": [entry]}),
+    }
+    plugins = [plugin for library in served(tree, TAGS, files) for plugin in library.plugins]
+    found = {plugin.id: (plugin.category, sorted(plugin.labels)) for plugin in plugins}
+    assert found == {"a": ("ops", ["m", "x"]), "b@market": ("dev", ["k", "n", "t"])}

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 INSPECTOR, NODE_22 = "@modelcontextprotocol/inspector@2.12.0", "node@22.23.3"
 FILES = {
     "a/prompts/debug.md": "---\ntitle: Debug\ndescription: d\narguments:\n"
-    "- {name: app, description: The workload, required: true}\n- {name: since, default: 1h}\n---\nLook at {{ app }} since {{ since }}.\n",
+    "- {name: app, description: The workload, required: true}\n"
+    "- {name: since, default: 1h}\n---\nLook at {{ app }} since {{ since }}.\n",
     "b/commands/free.md": "---\nargument-hint: '[low|high]'\n---\nGo $ARGUMENTS\n",
     "libraries.yaml": "plugins:\n- {name: a, source: a, tags: [x]}\n- {name: b, source: b}\n"
     "libraries:\n- {name: l, plugins: [a]}\n- {name: m, plugins: [b]}\n",

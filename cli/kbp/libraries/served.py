@@ -13,6 +13,7 @@ from kbp.library import Library, load_all, twins
 from kbp.manifests import Declared, ManifestFault, manifest_of, marketplace_plugins
 from kbp.search import Search, find_in_plugin
 
+_MAX_REASONS = 10
 _OWN_DIALECT = {"mcp-kb": "kb"}
 
 
@@ -41,7 +42,9 @@ class Plugin:
                 yield str(file.place.relative), file.detection.why
             elif file.is_refused:
                 line = file.document.lines.position(file.problems[0].span.start).line
-                yield f"{file.place.relative}:{line}", file.problems[0].message
+                reasons = [problem.message for problem in file.problems]
+                more = f"; and {len(reasons) - _MAX_REASONS} more" if len(reasons) > _MAX_REASONS else ""
+                yield f"{file.place.relative}:{line}", "; ".join(reasons[:_MAX_REASONS]) + more
         for file, winner in self.prompts.collisions():
             yield str(file.place.relative), f"{winner.place.relative} serves `{file.name}`"
         for each in self.prompts.search.skipped:
