@@ -2,8 +2,11 @@
 
 import contextlib
 import doctest
+import os
 import re
 import shlex
+import sys
+from pathlib import Path
 
 import pytest
 from conftest import TESTS, Kbp
@@ -39,7 +42,10 @@ def between(text: str, name: str, content: str) -> str:
     )
 
 
-def test_the_readme_shows_what_is_printed(kbp: Kbp, request: pytest.FixtureRequest) -> None:
+def test_the_readme_shows_what_is_printed(
+    kbp: Kbp, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")  # it starts kbp
     text = README.read_text(encoding="utf-8")
     now = CONSOLE.sub(lambda block: run_block(block[0], kbp), text)
     now = between(now, "rules", manual.table(RULES.values()))

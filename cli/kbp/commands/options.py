@@ -6,12 +6,12 @@ import difflib
 import os
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kbp import __version__, dialects, settings
 from kbp import configuration as configurations
+from kbp import dialects, settings
 from kbp.commands.console import Console, Stop
 from kbp.configuration import Configuration
 from kbp.dialects.base import Dialect
@@ -20,54 +20,11 @@ from kbp.files import Manner, PromptFile, Roots, read, shown
 from kbp.library import Library, load_all
 from kbp.search import Search, Surroundings, find_beside, find_in_project, find_in_user_folders, find_paths
 
+if TYPE_CHECKING:
+    from kbp.libraries.file import Declaration
+
 STDIN = "-"
 _MAX_TOLD = 10
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        Console().print(f"kbp {__version__}\n")
-        raise typer.Exit
-
-
-@dataclasses.dataclass(frozen=True)
-class Common:
-    """What every command takes."""
-
-    directory: Annotated[
-        Path | None,
-        typer.Option("-C", "--directory", metavar="DIR", help="Run as if started in DIR."),
-    ] = None
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No hints and no summary; errors stay.")] = False
-    verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Tell where was looked, what was skipped and what was dropped.")
-    ] = False
-    color: Annotated[str, typer.Option("--color", metavar="auto|always|never", help="When to print colours.")] = "auto"
-    config: Annotated[
-        Path | None,
-        typer.Option("--config", metavar="FILE", envvar="KBP_CONFIG", help="The settings; found by their name."),
-    ] = None
-    no_config: Annotated[bool, typer.Option("--no-config", help="Use no settings.")] = False
-    no_input: Annotated[bool, typer.Option("--no-input", envvar="KBP_NO_INPUT", help="Never ask a question.")] = False
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an unexpected failure.")] = False
-    version: Annotated[
-        bool,
-        typer.Option("-V", "--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
-    ] = False
-
-    def over(self, before: "Common") -> "Common":
-        """These options, with those given before the name of the command where they say something more."""
-        given = {
-            each.name: value
-            for each in dataclasses.fields(self)
-            if (value := getattr(before, each.name)) != each.default and getattr(self, each.name) == each.default
-        }
-        return dataclasses.replace(self, **given)
-
-    def console(self) -> Console:
-        """Where the command prints."""
-        verbose = self.verbose or settings.is_debug_log()
-        return Console(self.color, self.quiet, verbose, self.directory, self.config, not self.no_config, self.no_input)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -254,12 +211,9 @@ class Sources(PipedReading):
         Raises:
             Stop: the file cannot be used.
         """
-        from kbp.libraries import file, served
+        from kbp.libraries import served
 
-        try:
-            declared = file.load(path)
-        except configurations.Wrong as wrong:
-            raise Stop(wrong.faults) from None
+        declared = declaration(path)
         configuration = console.configuration
         libraries = served.serve(declared, lambda each: self.manner(each, configuration, skills=self.skills))
         for library in libraries:
@@ -289,6 +243,20 @@ class Sources(PipedReading):
         if not self.project_only:
             find_in_user_folders(search)
         return self.load(search, configuration, skills=self.skills)
+
+
+def declaration(path: Path) -> "Declaration":
+    """The libraries that a file declares.
+
+    Raises:
+        Stop: the file cannot be used.
+    """
+    from kbp.libraries import file
+
+    try:
+        return file.load(path)
+    except configurations.Wrong as wrong:
+        raise Stop(wrong.faults) from None
 
 
 def _written_to(configuration: Configuration) -> list[str]:

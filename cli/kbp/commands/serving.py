@@ -14,10 +14,10 @@ import typer
 from kbp import configuration as configurations
 from kbp import settings
 from kbp.commands.console import Console, Stop
-from kbp.commands.options import Reading, nothing_found
+from kbp.commands.options import Reading, declaration, nothing_found
 from kbp.display import said_of
 from kbp.files import Manner, Roots
-from kbp.libraries import file, served
+from kbp.libraries import served
 from kbp.library import Library, load_all
 from kbp.search import Search, find_paths
 from kbp.server import log
@@ -178,11 +178,7 @@ class Reader:
             if not self._was_read and not any(each.is_prompt for each in found.files):
                 raise nothing_found(found, "kbp serve PATH")
             return (served.of_files(found, self.reading.library or ""),)
-        try:
-            declared = file.load(self.library_config)
-        except configurations.Wrong as wrong:
-            raise Stop(wrong.faults) from None
-        return served.serve(declared, self._manner(configuration), self._loader.load)
+        return served.serve(declaration(self.library_config), self._manner(configuration), self._loader.load)
 
     def _manner(self, configuration: configurations.Configuration) -> Callable[[Path], Manner]:
         return lambda path: self.reading.manner(path, configuration, skills=self.skills)
