@@ -1,5 +1,9 @@
 """A server of prompts on stdin and stdout."""
 
+import os
+import signal
+import sys
+
 from kbp.server import log
 from kbp.server.app import App
 
@@ -12,7 +16,8 @@ def run(app: App) -> None:
 
     async def main() -> None:
         async with anyio.create_task_group() as group:
-            group.start_soon(_heed_end)
+            if sys.platform != "win32":  # where a loop cannot wait for signals
+                group.start_soon(_heed_end)
             await _serve(app)
             group.cancel_scope.cancel()
 
@@ -28,10 +33,6 @@ async def _serve(app: App) -> None:
 
 async def _heed_end() -> None:
     """End on the signals that ask for it, when what is under way has had its time."""
-    import os
-    import signal
-    import sys
-
     import anyio
 
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:

@@ -1,5 +1,7 @@
 """A stock that follows its files: looked at again and again, and read anew when they are other ones."""
 
+import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -30,7 +32,7 @@ async def follow(app: "App", *, is_watching: bool, on_hangup: Callable[[], None]
     async with anyio.create_task_group() as group:
         if is_watching:
             group.start_soon(_watch, app)
-        if threading.current_thread() is threading.main_thread():
+        if sys.platform != "win32" and threading.current_thread() is threading.main_thread():
             group.start_soon(_heed_hangup, app, on_hangup)
 
 
@@ -113,12 +115,8 @@ def _lines(stock: "Stock") -> Iterator[Line]:
 
 
 async def _heed_hangup(app: "App", on_hangup: Callable[[], None]) -> None:
-    import signal
-
     import anyio
 
-    if not hasattr(signal, "SIGHUP"):
-        return
     with anyio.open_signal_receiver(signal.SIGHUP) as signals:
         async for _ in signals:
             on_hangup()
