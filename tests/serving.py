@@ -87,10 +87,11 @@ class Server:
 
 
 @contextmanager
-def running(folder: Path, *options: str, cwd: Path | None = None) -> Iterator[Server]:
-    """A `kbp serve --http` on a free port, which ends well."""
+def running(folder: Path, *options: str, cwd: Path | None = None, code: str | None = None) -> Iterator[Server]:
+    """A `kbp serve --http` on a free port, which ends well; `code` runs it in place of the program."""
     log = folder / f"serve-{time.monotonic_ns()}.log"
-    command = [*KBP, "serve", "--http", "127.0.0.1:0", *options]
+    program = KBP if code is None else [sys.executable, "-c", code]
+    command = [*program, "serve", "--http", "127.0.0.1:0", *options]
     with log.open("wb") as file, subprocess.Popen(command, cwd=cwd, stderr=file, env=environment()) as process:
         server = Server(process, log)
         try:

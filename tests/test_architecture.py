@@ -14,6 +14,7 @@ PACKAGE = TESTS.parent / "cli" / "kbp"
 # Lowest first: a room imports from its own and from those before it.
 ROOMS = [
     "characters",
+    "regular",
     "text",
     "words",
     "markdown",

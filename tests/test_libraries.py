@@ -85,7 +85,7 @@ libraries: [{name: l, plugins: [a, b, c]}]
     (library,) = served(tree, config, files)
     assert names(library) == ["l_x", "l_y"]
     assert [plugin.id for plugin in library.plugins] == ["a", "c"]
-    assert library.conflicts == ("plugin b is left out: a serves `l_x` already",)
+    assert library.conflicts == ("plugin b is left out with 2 prompts: a serves `l_x` already",)
 
 
 MARKET = {
@@ -118,13 +118,13 @@ def test_a_marketplace_is_a_library(tree: Tree) -> None:
     assert names(market) == ["m_go", "m_special"]
     assert [plugin.id for plugin in market.plugins] == ["one@m", "two@m"]
     assert names(other) == ["l_special"]
-    said = "\n".join(market.passed)
+    said = "\n".join(f"{left.path}: {left.reason}" for left in market.passed)
     for each in ("strict", "nothing is fetched", "'a@b': this is no name", "'./gone' is not there", "leads out of"):
         assert each in said
-    assert other.passed == (
-        "plugin none@m: the marketplace of m has no none",
-        "plugin x@nothing: there is no library nothing with a marketplace",
-    )
+    assert [(left.path, left.reason) for left in other.passed] == [
+        ("none@m", "the marketplace of m has no none"),
+        ("x@nothing", "there is no library nothing with a marketplace"),
+    ]
 
 
 ELSEWHERE = """sources:
@@ -143,13 +143,42 @@ libraries:
 def test_what_lies_elsewhere_is_never_fetched(tree: Tree) -> None:
     files: dict[str, str | bytes] = {"odd/plugin.json": '{"commands": 5}', "empty/x": ""}
     first, m, n = served(tree, ELSEWHERE, files)
-    assert first.passed[:2] == (
-        "plugin far: hub://team/repo//folder?ref=main is not read here: nothing is fetched",
-        "plugin gone: there is no folder file:///nowhere/at/all",
+    far, gone, odd = first.passed
+    assert (far.path, far.reason) == (
+        "far",
+        "hub://team/repo//folder?ref=main is not read here: nothing is fetched",
     )
-    assert "`commands` is neither a path nor a list of paths" in first.passed[2]
-    assert m.passed == ("the marketplace hub://team/market is not read here: nothing is fetched",)
-    assert n.passed == ("there is no marketplace in empty",)
+    assert (gone.path, gone.reason) == ("gone", "there is no folder file:///nowhere/at/all")
+    assert "`commands` is neither a path nor a list of paths" in odd.reason
+    assert [left.is_fault for left in first.passed] == [False, True, True]
+    assert [(plugin.id, plugin.error is None) for plugin in first.plugins] == [("gone", False), ("odd", False)]
+    assert [(left.path, left.is_fault) for left in (*m.passed, *n.passed)] == [
+        ("hub://team/market", False),
+        ("empty", True),
+    ]
+
+
+def test_a_plugin_that_cannot_be_read_any_more_keeps_its_prompts_and_its_names(tree: Tree) -> None:
+    files: dict[str, str | bytes] = {"a/prompts/x.md": KB, "b/prompts/x.md": KB, "b/prompts/y.md": KB}
+    config = """plugins: [{name: a, source: a}, {name: b, source: b}]
+libraries: [{name: l, plugins: [a, b]}]
+"""
+    before = served(tree, config, files)
+    top = tree({})
+    (top / "a").rename(top / "gone")
+    declared = load(top / "libraries.yaml")
+    (after,) = serve(declared, before=before)
+    assert names(after) == ["l_x"]
+    assert [plugin.error is None for plugin in after.plugins] == [False]
+    (without,) = serve(declared)
+    assert names(without) == ["l_x", "l_y"]
+
+
+def test_a_plugin_without_prompts_is_told(tree: Tree) -> None:
+    (library,) = served(tree, SMALLEST, {"ops-prompts/rotate.md": KB})
+    (left,) = library.plugins[0].skipped()
+    assert "there are no prompts in it" in left.reason
+    assert left.is_fault
 
 
 FAULTY = [
@@ -157,6 +186,8 @@ FAULTY = [
     ("plugin: []\n", ["1: the file knows no key `plugin`; it has sources, plugins, libraries"]),
     ("plugins: {}\n", ["1: `plugins` is no list"]),
     ("plugins: [5]\n", ["1: an entry of plugins is no mapping"]),
+    ("plugins: [x, y]\n", ["1: an entry of plugins is no mapping"]),
+    ("plugins: [{}, {}]\n", ["1: an entry of plugins needs name, source"]),
     ("plugins:\n- {name: a}\n", ["2: an entry of plugins needs source"]),
     ("plugins:\n- {name: A_b, source: x}\n", ["2: plugins: 'A_b' is no name"]),
     ("plugins:\n- {name: a, source: x}\n- {name: a, source: y}\n", ["3: plugins: 'a' is there twice"]),
@@ -222,8 +253,8 @@ def test_what_libraries_do_not_serve_is_told(kbp: Kbp, tree: Tree) -> None:
     config = plugins + "libraries: [{name: l, plugins: [a, b, c]}]\n"
     top = tree({"a/prompts/x.md": KB, "libraries.yaml": config})
     told = kbp("list", "--library-config", "libraries.yaml", cwd=top).err
-    assert "warning: library l: plugin b is left out: a serves `l_x` already" in told
-    assert "note: library l: plugin c: there is no folder c" in told
+    assert "warning: library l: plugin b is left out with 1 prompt: a serves `l_x` already" in told
+    assert "note: library l: c: there is no folder c" in told
 
 
 def test_hidden_folders_and_links_out_are_left_out(tree: Tree) -> None:
@@ -240,7 +271,8 @@ def test_hidden_folders_and_links_out_are_left_out(tree: Tree) -> None:
     (top / "ops-prompts/prompts/g.md").symlink_to("a.md")
     (library,) = served(tree, SMALLEST, files)
     assert names(library) == ["ops_a", "ops_c", "ops_d", "ops_g"]
-    assert [(path, "leads out" in reason) for path, reason in library.plugins[0].skipped()] == [("f.md", True)]
+    (left,) = library.plugins[0].skipped()
+    assert (left.path, left.reason) == ("f.md", "a symbolic link that leads out of the root")
 
 
 def test_two_files_of_one_name(tree: Tree) -> None:
@@ -254,7 +286,8 @@ def test_two_files_of_one_name(tree: Tree) -> None:
         "prompts/a/x.md",
         "commands/y.md",
     ]
-    assert list(library.plugins[0].skipped()) == [("prompts/b/x.md", "prompts/a/x.md serves `ops_x`")]
+    (left,) = library.plugins[0].skipped()
+    assert (left.path, left.reason) == ("prompts/b/x.md", "prompts/a/x.md serves `ops_x`")
 
 
 TAGS = """plugins:

@@ -1,18 +1,25 @@
 """`kbp serve` as a process: what goes over the wire on stdio and over HTTP, to each revision."""
 
+import contextlib
+import http.client
 import json
 import os
+import queue
 import re
 import signal
+import socket
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from conftest import LIBRARY, Kbp, Tree
-from serving import FORM, LEGACY, MODERN, REVISIONS, Json, Piped, Server, enveloped, running
+from serving import FORM, KBP, LEGACY, MODERN, REVISIONS, Json, Piped, Server, enveloped, environment, opening, running
+
+from kbp.server.tokens import new_token, read_tokens
 
 KB = """---
 title: Debug it
@@ -329,15 +336,34 @@ def test_lists_of_other_things_are_empty(revision: str, server: Server) -> None:
 
 def test_health_says_what_is_served_and_what_not(server: Server) -> None:
     health = server.health()
-    assert health["counts"] == {"libraries": 3, "plugins": 3, "prompts": 3}
+    assert health["status"] == "ok"  # what lies elsewhere, and a file that was never good, are known
+    assert health["counts"] == {"libraries": 3, "plugins": 2, "prompts": 3}
     assert health["libraries"]["l"] == {"prompts": 2, "plugins": ["a"], "skipped": [], "conflicts": []}
-    assert "nothing is fetched" in health["libraries"]["far"]["skipped"][0]
-    assert health["plugins"]["far"]["status"] == "error"
+    (far,) = health["libraries"]["far"]["skipped"]
+    assert far["path"] == "far"
+    assert "nothing is fetched" in far["reason"]
     assert health["plugins"]["b"]["category"] == "dev"
     assert health["plugins"]["b"]["tags"] == ["x", "y"]
     (skipped,) = health["plugins"]["b"]["skipped"]
-    assert skipped["path"] == "commands/broken.md:2"
+    assert (skipped["path"], skipped["line"]) == ("commands/broken.md", 2)
     assert "YAML" in skipped["reason"]
+
+
+def test_a_folder_that_goes_is_told_without_its_path(tree: Tree) -> None:
+    plugins = "plugins: [{name: p, source: p}, {name: gone, source: gone}]\n"
+    top = tree({"p/prompts/a.md": "A\n", "l.yaml": plugins + "libraries: [{name: l, plugins: [p, gone]}]\n"})
+    (top / "p/prompts/l.md").symlink_to("/etc/hostname")
+    with running(top, "--library-config", str(top / "l.yaml")) as server:
+        health = server.health()
+        assert health["status"] == "degraded"
+        assert health["plugins"]["gone"]["status"] == "error"
+        (top / "p").rename(top / "away")
+        wait_for("a plugin that is gone", lambda: server.health()["plugins"]["p"]["status"] == "error")
+        assert server.wire().get("l_a") == "A\n"
+        text = server.get("/health")[1].decode()
+        assert str(top) not in text
+        assert "/etc" not in text
+        assert "warning skipped" in server.told("there is no folder p")
 
 
 def test_ready_and_metrics(server: Server) -> None:
@@ -407,6 +433,45 @@ def test_stdout_holds_messages_only_and_the_end_of_stdin_ends_it(folder: Path) -
         assert any("method=server/discover" in line for line in told)
 
 
+def test_what_is_under_way_is_answered_after_the_last_of_stdin(folder: Path) -> None:
+    import subprocess
+
+    lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening("2025-11-25", {})}]
+    lines += [{"jsonrpc": "2.0", "method": "notifications/initialized"}]
+    lines += [{"jsonrpc": "2.0", "id": at, "method": "prompts/get", "params": {"name": "plain"}} for at in range(1, 21)]
+    given = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    command = [*KBP, "serve", str(folder / "a/prompts")]
+    done = subprocess.run(command, input=given, capture_output=True, env=environment(), timeout=30)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0
+    assert {answer["id"] for answer in answers if "result" in answer} == set(range(21))
+
+
+def test_a_client_that_reads_no_answers_ends_it(folder: Path) -> None:
+    with Piped(str(folder / "a/prompts")) as client:
+        client.open("2025-11-25")
+        assert client.process.stdout is not None
+        client.process.stdout.close()
+        client.send({"jsonrpc": "2.0", "id": 5, "method": "ping"})
+        assert client.process.wait(10) == 0
+
+
+def test_requests_wait_while_answers_are_not_read(folder: Path) -> None:
+    with Piped(str(folder / "a/prompts")) as client:
+        client.open("2025-11-25")
+        assert client.process.stdin is not None
+        os.set_blocking(client.process.stdin.fileno(), False)
+        line = json.dumps({"jsonrpc": "2.0", "id": 5, "method": "prompts/list", "params": {}}).encode() + b"\n"
+        sent, end = 0, time.monotonic() + 6
+        while time.monotonic() < end and sent < 40_000_000:
+            number = str(sent).encode()
+            try:
+                sent += os.write(client.process.stdin.fileno(), line.replace(b'"id": 5', b'"id": ' + number))
+            except BlockingIOError:
+                time.sleep(0.05)
+        assert sent < 2_000_000
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_at_once(number: signal.Signals, folder: Path) -> None:
     with Piped(str(folder / "a/prompts")) as client:
@@ -463,10 +528,10 @@ def test_files_are_followed(tree: Tree) -> None:
         (top / "lib/prompts/b.md").unlink()
         wait_for("a prompt that is gone", lambda: client.names() == ["a"])
         (top / "lib").rename(top / "gone")
-        wait_for("a folder that is gone", lambda: "error" in server.health())
+        wait_for("a folder that is gone", lambda: bool(server.health()["errors"]))
         assert client.get("a") == "B\n"
         (top / "gone").rename(top / "lib")
-        wait_for("a folder that is back", lambda: "error" not in server.health())
+        wait_for("a folder that is back", lambda: not server.health()["errors"])
 
 
 def test_declarations_stay_without_watching_until_a_hangup(tree: Tree) -> None:
@@ -481,23 +546,47 @@ def test_declarations_stay_without_watching_until_a_hangup(tree: Tree) -> None:
         server.told("read anew")
 
 
-def events(
-    server: Server, method: str, body: Json | None, headers: dict[str, str], seconds: float = 20.0
-) -> Iterator[Json]:
-    """The messages of a stream of events."""
-    import http.client
+class Events:
+    """The messages of a stream of events, which is open when this is made."""
 
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=seconds)
-    sent = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json", **headers}
-    connection.request(method, "/mcp", json.dumps(body).encode() if body else None, sent)
-    response = connection.getresponse()
-    assert response.status == 200, response.read()
-    try:
-        for line in response:
-            if line.startswith(b"data:"):
-                yield json.loads(line[5:])
-    finally:
-        connection.close()
+    def __init__(self, server: Server, method: str, body: Json | None, headers: dict[str, str]) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        sent = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json", **headers}
+        self._connection.request(method, "/mcp", json.dumps(body).encode() if body else None, sent)
+        self._response = self._connection.getresponse()
+        assert self._response.status == 200, self._response.read()
+        self._messages: queue.Queue[Json | None] = queue.Queue()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            for line in self._response:
+                if line.startswith(b"data:"):
+                    self._messages.put(json.loads(line[5:]))
+        self._messages.put(None)
+
+    def next(self, seconds: float = 20.0) -> Json | None:
+        """The next message; None at the end of the stream."""
+        return self._messages.get(timeout=seconds)
+
+    def method(self) -> Any:
+        """The method of the next message."""
+        message = self.next()
+        assert message is not None, "the stream ended"
+        return message["method"]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sock = self._connection.sock
+        if sock is not None:
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+        self._reader.join(10)
+        self._response.close()
+        self._connection.close()
 
 
 def test_modern_clients_are_told_of_changes(tree: Tree) -> None:
@@ -506,26 +595,62 @@ def test_modern_clients_are_told_of_changes(tree: Tree) -> None:
         params = enveloped({"notifications": {"promptsListChanged": True}}, {})
         body = {"jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen", "params": params}
         headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "subscriptions/listen"}
-        stream = events(server, "POST", body, headers)
-        assert next(stream)["method"] == "notifications/subscriptions/acknowledged"
-        (top / "lib/prompts/a.md").write_text("A, edited\n")  # of the body alone nobody need be told
-        time.sleep(1.5)
-        (top / "lib/prompts/b.md").write_text("B\n")
-        assert next(stream)["method"] == "notifications/prompts/list_changed"
-        assert server.wire().names() == ["a", "b"]
-        server.process.send_signal(signal.SIGTERM)
-        assert next(stream)["id"] == 7  # ended in order
-        assert server.process.wait(10) == 128 + signal.SIGTERM
+        with Events(server, "POST", body, headers) as stream:
+            assert stream.method() == "notifications/subscriptions/acknowledged"
+            (top / "lib/prompts/a.md").write_text("A, edited\n")  # of the body alone nobody need be told
+            time.sleep(1.5)
+            (top / "lib/prompts/b.md").write_text("B\n")
+            assert stream.method() == "notifications/prompts/list_changed"
+            assert server.wire().names() == ["a", "b"]
+            server.process.send_signal(signal.SIGTERM)
+            last = stream.next()
+            assert last is not None
+            assert last["id"] == 7  # ended in order
+            assert server.process.wait(10) == 128 + signal.SIGTERM
 
 
 def test_older_clients_are_told_of_changes(tree: Tree) -> None:
     top = tree({"lib/prompts/a.md": "A\n"})
     with running(top, str(top / "lib")) as server:
         client = server.wire("2025-11-25")
-        stream = events(server, "GET", None, {"Mcp-Session-Id": client.session, "MCP-Protocol-Version": "2025-11-25"})
+        headers = {"Mcp-Session-Id": client.session, "MCP-Protocol-Version": "2025-11-25"}
+        with Events(server, "GET", None, headers) as stream:
+            time.sleep(0.5)
+            (top / "lib/prompts/b.md").write_text("B\n")
+            assert stream.method() == "notifications/prompts/list_changed"
+            assert client.names() == ["a", "b"]
+
+
+def test_a_stream_ends_for_a_token_that_is_gone(tree: Tree) -> None:
+    first, line = new_token("first")
+    second, other = new_token("second")
+    top = tree({"lib/prompts/a.md": "A\n", "tokens": f"{line}\n{other}\n"})
+    with running(top, str(top / "lib"), "--token-file", str(top / "tokens")) as server:
+        client = server.wire("2025-11-25", headers={"Authorization": f"Bearer {first}"})
+        headers = {"Mcp-Session-Id": client.session, "MCP-Protocol-Version": "2025-11-25", **client.headers}
+        with Events(server, "GET", None, headers) as stream:
+            (top / "tokens").write_text(f"{other}\n")
+            server.process.send_signal(signal.SIGHUP)
+            server.told("tokens read")
+            (top / "lib/prompts/b.md").write_text("B\n")
+            assert stream.next() is None
+        (top / "tokens").unlink()
+        server.process.send_signal(signal.SIGHUP)
+        server.told("the tokens before still hold")
+        health = json.loads(server.get("/health", Authorization=f"Bearer {second}")[1])
+        assert health["status"] == "degraded"
+        assert "token file" in health["errors"][0]
+
+
+def test_hangups_at_any_time_are_survived(tree: Tree) -> None:
+    top = tree({"lib/prompts/a.md": "A\n"})
+    with running(top, str(top / "lib"), "--no-watch") as server:
+        for _ in range(200):
+            server.process.send_signal(signal.SIGHUP)
         (top / "lib/prompts/b.md").write_text("B\n")
-        assert next(stream)["method"] == "notifications/prompts/list_changed"
-        assert client.names() == ["a", "b"]
+        server.process.send_signal(signal.SIGHUP)
+        wait_for("a new prompt", lambda: server.wire().names() == ["a", "b"])
+        assert server.log.read_text().count("read anew") < 20
 
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25"])
@@ -544,7 +669,10 @@ FAULTS: list[tuple[list[str], str]] = [
     (["--http", "nonsense"], "HOST:PORT"),
     (["--http", "127.0.0.1:99999"], "HOST:PORT"),
     (["--http", "192.0.2.1:0"], "--http 192.0.2.1:0"),
+    (["--http", "http://127.0.0.1:8000"], "without http://"),
     (["--allowed-host", "x"], "--http"),
+    (["--token-file", "x"], "--http"),
+    (["--new-token", "x", "--print-config", "claude"], "give one of them"),
     (["--http", "127.0.0.1:0", "--allowed-host", "http://x"], "without http://"),
     (["--http", "127.0.0.1:0", "--allowed-origin", "x"], "https://app.example"),
     (["--http", "127.0.0.1:0", "--token-file", "none"], "none"),
@@ -592,8 +720,27 @@ def test_a_token_is_made(kbp: Kbp, tmp_path: Path) -> None:
     assert without.out.startswith("kbp_")
     assert "x sha256:" in without.err
     path.write_text("nonsense\n")
-    assert kbp("serve", "--token-file", path, "--new-token", "x").code == 2
+    refused = kbp("serve", "--token-file", path, "--new-token", "x")
+    assert (refused.code, refused.out) == (2, "")
     assert path.read_text() == "nonsense\n"
+    path.write_text("# who may come in")
+    assert kbp("serve", "--token-file", path, "--new-token", "x").code == 0
+    assert path.read_text().startswith("# who may come in\nx sha256:")
+    path.unlink()
+    os.mkfifo(path)
+    assert "not a regular file" in kbp("serve", "--token-file", path, "--new-token", "x").err
+    assert "not a regular file" in kbp("serve", "--http", ":0", "--token-file", path).err
+    assert "not a regular file" in kbp("serve", "--library-config", path).err
+
+
+def test_tokens_that_are_made_at_once_are_all_let_in(tmp_path: Path) -> None:
+    import subprocess
+
+    command = [*KBP, "serve", "--token-file", "tokens", "--new-token", "x"]
+    made = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, env=environment()) for _ in range(6)]
+    printed = [process.communicate()[0].decode().strip() for process in made]
+    found = read_tokens(tmp_path / "tokens")
+    assert all(found.name_of(token) == "x" for token in printed)
 
 
 def test_a_printed_configuration_starts_the_server(kbp: Kbp, tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -618,13 +765,35 @@ def test_a_printed_configuration_starts_the_server(kbp: Kbp, tree: Tree, monkeyp
             (project / path).unlink()
 
 
-def test_a_printed_configuration_of_http(kbp: Kbp) -> None:
-    done = kbp("serve", "--print-config", "json", "--http", "0.0.0.0:8000", "--token-file", "t")
+def test_a_printed_configuration_of_http(kbp: Kbp, tmp_path: Path) -> None:
+    assert kbp("serve", "--token-file", "t", "--new-token", "ci", cwd=tmp_path).code == 0
+
+    def printed(client: str, *options: str) -> Any:
+        return json.loads(kbp("serve", "--print-config", client, *options, cwd=tmp_path).out)
+
     headers = {"Authorization": "Bearer ${KBP_TOKEN}"}
-    assert json.loads(done.out) == {"type": "http", "url": "http://127.0.0.1:8000/mcp", "headers": headers}
-    vscode = json.loads(kbp("serve", "--print-config", "vscode", "--http", "[::1]:1", "--token-file", "t").out)
+    entry = {"type": "http", "url": "http://127.0.0.1:8000/mcp", "headers": headers}
+    assert printed("json", "--http", "0.0.0.0:8000", "--token-file", "t") == entry
+    vscode = printed("vscode", "--http", "[::1]:1", "--token-file", "t")
     assert vscode["servers"]["kbp"]["url"] == "http://[::1]:1/mcp"
     assert vscode["inputs"][0]["password"] is True
+    behind = printed("json", "--http", ":8000", "--allowed-host", "prompts.example")
+    assert behind["url"] == "https://prompts.example/mcp"
+
+
+def test_what_cannot_be_served_is_not_printed(kbp: Kbp, tmp_path: Path) -> None:
+    for options in (["nowhere"], ["--library-config", "none.yaml"], ["--http", ":1", "--token-file", "none"], []):
+        done = kbp("serve", "--print-config", "claude", *options, cwd=tmp_path)
+        assert (done.code, done.out) == (2, ""), options
+
+
+def test_a_printed_configuration_keeps_the_settings_of_the_project(kbp: Kbp, tree: Tree) -> None:
+    top = tree({"kbp.toml": 'exclude = ["**/draft*"]\n', "notes/a.md": "A\n", "notes/draft-b.md": "B\n"})
+    entry = json.loads(kbp("serve", "notes", "--print-config", "json", "-v", cwd=top).out)
+    assert entry["args"][-5:] == ["-C", str(top), "-v", "serve", str(top / "notes")]
+    with Piped(cwd=Path("/"), command=[*KBP, *entry["args"][-5:]]) as client:
+        client.open("2025-11-25")
+        assert [prompt["name"] for prompt in client.call("prompts/list")["result"]["prompts"]] == ["a"]
 
 
 def test_logs_as_json(tree: Tree) -> None:
@@ -635,7 +804,7 @@ def test_logs_as_json(tree: Tree) -> None:
         lines = [json.loads(line) for line in server.log.read_text().splitlines()]
     by_event = {line["event"]: line for line in lines}
     assert by_event["serving"]["prompts"] == 1
-    assert by_event["skipped"]["path"] == "lib/prompts/b.md:2"
+    assert (by_event["skipped"]["path"], by_event["skipped"]["line"]) == ("lib/prompts/b.md", 2)
     assert by_event["request"]["prompt"] == "a"
     assert all({"time", "level", "event"} <= line.keys() for line in lines)
 

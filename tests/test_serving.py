@@ -11,15 +11,18 @@ from conftest import Tree
 from kbp import files
 from kbp.files import Manner, Place
 from kbp.libraries import served
+from kbp.libraries.file import load
 from kbp.library import load_all
 from kbp.model import Argument, Prompt
 from kbp.renderer import MissingArguments, TooLarge
 from kbp.search import Search, find_paths
 from kbp.server import bodies, suggestions, tokens
+from kbp.server.loading import Loader
 from kbp.server.offers import Offers, offers_of
 from kbp.server.revisions import wire_prompt
-from kbp.server.scope import Scope, UnknownScope, scope_of, seen
-from kbp.server.stock import Stock, Unreadable
+from kbp.server.scope import Scope, UnknownScope, Wish, seen, wish_of
+from kbp.server.stamps import look
+from kbp.server.stock import Harvest, Stock, Unreadable
 
 KB = """---
 description: d
@@ -31,13 +34,36 @@ Look at {{ app }} since {{ since }}.
 """
 
 
-def read(top: Path, library: str = "") -> tuple[served.Served, ...]:
-    search = Search()
+def read(top: Path, library: str = "", loader: Loader | None = None) -> tuple[served.Served, ...]:
+    search = Search(stays_inside=True)
     faults = find_paths([str(top)], None, search)
     if faults:
         raise Unreadable("; ".join(faults))
     manner = Manner(library=library or None)
-    return (served.of_files(load_all(search, lambda path: manner), library),)
+    found = load_all(search, lambda path: manner, (loader or Loader()).load)
+    return (served.of_files(found, library),)
+
+
+class Folder:
+    """A folder as the source of a stock."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self.loader = Loader()
+
+    def read(self, before: Sequence[served.Served]) -> Harvest:
+        return Harvest(read(self.top, loader=self.loader), self.loader.end())
+
+    def watched(self) -> list[Path]:
+        return []
+
+
+class Libraries(Folder):
+    """A file of libraries as the source of a stock."""
+
+    def read(self, before: Sequence[served.Served]) -> Harvest:
+        libraries = served.serve(load(self.top), load=self.loader.load, before=before)
+        return Harvest(libraries, self.loader.end())
 
 
 def text(stock: Stock, name: str, **values: str) -> str:
@@ -69,17 +95,18 @@ def test_a_library_is_in_front_of_the_names(tree: Tree) -> None:
 
 def test_what_is_broken_later_is_offered_as_it_was(tree: Tree) -> None:
     top = tree({"prompts/a.md": KB, "prompts/b.md": "B\n"})
-    stock = Stock(lambda: read(top / "prompts"))
+    stock = Stock(Folder(top / "prompts"))
     (top / "prompts/a.md").write_text("---\narguments: 5\n---\n{{ x }}\n")
     assert stock.renew() is False
     assert list(stock.offers.prompts) == ["a", "b"]
     assert text(stock, "a", app="loki") == "Look at loki since 1h.\n"
-    ((path, reason),) = stock.kept()
-    assert path == "prompts/a.md"
-    assert "arguments" in reason
+    ((_, (kept,)),) = stock.kept().items()
+    assert (kept.path, kept.line) == ("prompts/a.md", 2)
+    assert "arguments" in kept.reason
+    assert not stock.is_whole()
     (top / "prompts/a.md").write_text(KB.replace("Look", "Peek"))
     stock.renew()
-    assert stock.kept() == []
+    assert stock.kept() == {}
     assert text(stock, "a", app="loki") == "Peek at loki since 1h.\n"
     (top / "prompts/a.md").unlink()
     assert stock.renew() is True
@@ -91,12 +118,90 @@ def test_what_was_broken_from_the_start_is_not_offered(tree: Tree) -> None:
     offers = offers_of(read(top / "prompts"))
     assert list(offers.prompts) == ["b"]
     (plugin,) = offers.libraries[0].plugins
-    assert [path for path, _ in plugin.skipped()] == ["prompts/a.md:2"]
+    assert [(left.path, left.line, left.is_fault) for left in plugin.skipped()] == [("prompts/a.md", 2, True)]
+
+
+def test_a_broken_file_keeps_its_name(tree: Tree) -> None:
+    top = tree(
+        {
+            "p/prompts/one.md": "P\n",
+            "q/prompts/one.md": "Q\n",
+            "q/prompts/other.md": "O\n",
+            "p/commands/two.md": "A\n",
+            "p/prompts/two.md": "B\n",
+            "l.yaml": "plugins: [{name: p, source: p}, {name: q, source: q}]\n"
+            "libraries: [{name: l, plugins: [p, q]}, {name: m, plugins: [p]}]\n",
+        }
+    )
+    stock = Stock(Libraries(top / "l.yaml"))
+    said = {name: text(stock, name) for name in stock.offers.prompts}
+    assert said == {"l_one": "P\n", "l_two": "A\n", "m_one": "P\n", "m_two": "A\n"}
+    for path in ("p/prompts/one.md", "p/commands/two.md"):
+        (top / path).write_text("---\nx: [\n---\n")
+    stock.renew()
+    assert {name: text(stock, name) for name in stock.offers.prompts} == said
+    assert [kept.path for kept in stock.kept()["p"]] == ["prompts/one.md", "commands/two.md"]
+    (top / "p").rename(top / "gone")
+    stock.renew()
+    assert {name: text(stock, name) for name in stock.offers.prompts} == said
+    assert not stock.is_whole()
+
+
+def test_kept_files_of_two_plugins_are_told_apart(tree: Tree) -> None:
+    top = tree(
+        {
+            "p/prompts/a.md": "P\n",
+            "q/prompts/a.md": "Q\n",
+            "l.yaml": "plugins: [{name: p, source: p}, {name: q, source: q}]\n"
+            "libraries: [{name: l, plugins: [p]}, {name: m, plugins: [q]}]\n",
+        }
+    )
+    stock = Stock(Libraries(top / "l.yaml"))
+    for name in ("p", "q"):
+        (top / name / "prompts/a.md").write_text("---\nx: [\n---\n")
+    stock.renew()
+    assert {plugin: [kept.path for kept in each] for plugin, each in stock.kept().items()} == {
+        "p": ["prompts/a.md"],
+        "q": ["prompts/a.md"],
+    }
+
+
+class Failing(Folder):
+    """A source that fails when it is read again."""
+
+    def read(self, before: Sequence[served.Served]) -> Harvest:
+        if before:
+            raise KeyError("a bug")
+        return super().read(before)
+
+
+def test_a_bug_in_reading_shows_and_is_not_tried_again_and_again(tree: Tree) -> None:
+    top = tree({"prompts/a.md": "A\n"})
+    stock = Stock(Failing(top / "prompts"))
+    (top / "prompts/b.md").write_text("B\n")
+    assert stock.renew() is False
+    assert stock.fault == "internal error (KeyError)"
+    assert list(stock.offers.prompts) == ["a"]
+    time.sleep(0.2)
+    stock.renew()
+    assert not _has_changed(stock)
+
+
+NAMES = ["a\nb.md", "\x1b[31m.md", "\u202eevil.md", "\x7f.md"]
+
+
+def test_names_that_no_client_could_send_are_left_out(tree: Tree) -> None:
+    top = tree({f"prompts/{name}": "x\n" for name in NAMES} | {"prompts/fine 日.md": "x\n"})
+    (top / os.fsdecode(b"prompts/\xff.md")).write_text("x\n")
+    offers = offers_of(read(top / "prompts"))
+    assert list(offers.prompts) == ["fine 日"]
+    assert len(offers.unnamed) == 5
+    assert all(left.path.isascii() and left.path.isprintable() for _, left in offers.unnamed)
 
 
 def test_folders_that_are_gone_are_offered_as_they_were(tree: Tree) -> None:
     top = tree({"prompts/a.md": KB})
-    stock = Stock(lambda: read(top / "prompts"))
+    stock = Stock(Folder(top / "prompts"))
     (top / "prompts").rename(top / "away")
     assert stock.renew() is False
     assert stock.fault is not None
@@ -108,7 +213,7 @@ def test_folders_that_are_gone_are_offered_as_they_were(tree: Tree) -> None:
 
 def test_a_change_of_any_kind_is_seen(tree: Tree) -> None:
     top = tree({"lib/commands/a.md": "A\n", "lib/.claude-plugin/plugin.json": '{"name": "p"}'})
-    stock = Stock(lambda: read(top / "lib"))
+    stock = Stock(Folder(top / "lib"))
     _settle(stock)
     changes = [
         lambda: (top / "lib/commands/a.md").write_text("B, longer\n"),
@@ -128,8 +233,6 @@ def test_a_change_of_any_kind_is_seen(tree: Tree) -> None:
 
 
 def _has_changed(stock: Stock) -> bool:
-    from kbp.server.stock import look
-
     return look(stock.stamps) != stock.stamps
 
 
@@ -147,7 +250,7 @@ def _settle(stock: Stock) -> None:
 
 
 def body_of(path: Path, root: Path) -> bodies.Body:
-    file = files.load(Place(path, root))
+    file = files.load(Place(path, root, boundary=root))
     assert file.template is not None
     return bodies.Body(file, file.template)
 
@@ -196,6 +299,84 @@ def test_edits_in_quick_succession_are_all_seen(tree: Tree) -> None:
         assert said(body) == f"{number % 10}\n"
 
 
+def test_arguments_that_are_renamed_count_when_all_is_read_anew(tree: Tree) -> None:
+    top = tree({"prompts/a.md": KB, "c.prompt.md": "${input:old:x} b\n", "commands/d.md": "$ARGUMENTS\n"})
+    body = body_of(top / "prompts/a.md", top)
+    (top / "prompts/a.md").write_text(KB.replace("app", "workload"))
+    assert said(body, app="loki") == "Look at loki since 1h.\n"
+    assert "other names" in str(body.fault)
+    copilot = body_of(top / "c.prompt.md", top)
+    (top / "c.prompt.md").write_text("${input:new:x} b\n")
+    assert said(copilot, old="a") == "a b\n"
+    (top / "c.prompt.md").write_text("no inputs\n")
+    assert said(copilot, old="a") == "no inputs\n"
+
+
+def test_a_broken_file_is_parsed_once(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    top = tree({"prompts/a.md": "A\n"})
+    body = body_of(top / "prompts/a.md", top)
+    (top / "prompts/a.md").write_text("---\nx: [\n---\n")
+    os.utime(top / "prompts/a.md", (time.time() + 1e6,) * 2)  # in the future, too
+    reads: list[Path] = []
+    load = files.load
+
+    def counting(place: Place, manner: Manner) -> files.PromptFile:
+        reads.append(place.path)
+        return load(place, manner)
+
+    monkeypatch.setattr(files, "load", counting)
+    for _ in range(3):
+        time.sleep(0.3)
+        assert said(body) == "A\n"
+    assert len(reads) <= 2
+
+
+def test_a_file_that_hangs_is_given_up_and_comes_back(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    top = tree({"prompts/a.md": "A\n"})
+    body = body_of(top / "prompts/a.md", top)
+    monkeypatch.setattr(bodies, "SLOW", 0.1)
+    goes_on, load = threading.Event(), files.load
+
+    def hanging(place: Place, manner: Manner) -> files.PromptFile:
+        goes_on.wait(20)
+        return load(place, manner)
+
+    monkeypatch.setattr(files, "load", hanging)
+    first = threading.Thread(target=lambda: said(body))
+    first.start()
+    time.sleep(0.05)
+    assert said(body) == "A\n"  # it waits no longer than is allowed
+    assert "could not be read within" in str(body.fault)
+    goes_on.set()
+    first.join()
+    assert said(body) == "A\n"
+    assert body.fault is None
+
+
+def test_readers_side_by_side_end_with_the_newest(tree: Tree) -> None:
+    import threading
+
+    top = tree({"prompts/a.md": "0\n"})
+    body = body_of(top / "prompts/a.md", top)
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            said(body)
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for number in range(100):
+        (top / "prompts/a.md").write_text(f"{number}\n")
+    stop.set()
+    for worker in workers:
+        worker.join()
+    assert said(body) == "99\n"
+
+
 def test_a_file_that_goes_is_rendered_as_it_was(tree: Tree) -> None:
     top = tree({"prompts/a.md": "A\n"})
     body = body_of(top / "prompts/a.md", top)
@@ -208,6 +389,32 @@ def test_a_file_that_goes_is_rendered_as_it_was(tree: Tree) -> None:
     os.mkfifo(top / "prompts/a.md")
     assert said(body) == "A\n"
     assert "regular" in str(body.fault)
+
+
+def test_a_link_that_is_swapped_all_the_time_never_leads_out(tree: Tree) -> None:
+    import threading
+
+    top = tree({"in/prompts/a.md": "A\n", "secret.md": "secret\n"})
+    path, stop = top / "in/prompts/a.md", threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            for make in (lambda new: new.symlink_to(top / "secret.md"), lambda new: new.write_text("A\n")):
+                make(top / "in/new")
+                (top / "in/new").replace(path)
+
+    swapper = threading.Thread(target=swap)
+    swapper.start()
+    try:
+        for _ in range(20):
+            stock = Stock(Folder(top / "in"))
+            for _ in range(20):
+                offer = stock.offers.prompts.get("a")
+                assert offer is None or offer.body.messages({})[0].content["text"] == "A\n"
+                stock.renew()
+    finally:
+        stop.set()
+        swapper.join()
 
 
 def test_a_link_does_not_lead_out_later(tree: Tree) -> None:
@@ -230,7 +437,7 @@ def test_a_result_is_bounded(tree: Tree) -> None:
     body = body_of(top / "commands/a.md", top)
     assert len(said(body, arguments="x" * 1000)) == 1_000_001
     with pytest.raises(TooLarge):
-        said(body, arguments="x" * 100_000)
+        said(body, arguments="x" * 10_000)
 
 
 def test_a_missing_argument_is_missing(tree: Tree) -> None:
@@ -258,8 +465,6 @@ libraries:
 
 @pytest.fixture
 def offers(tree: Tree) -> Offers:
-    from kbp.libraries.file import load
-
     return offers_of(served.serve(load(tree(dict(PLUGINS)) / "libraries.yaml")))
 
 
@@ -267,7 +472,6 @@ SCOPES: list[tuple[str, dict[str, str], list[str]]] = [
     ("", {}, ["l_one", "l_two", "m_three"]),
     ("library=l", {}, ["l_one", "l_two"]),
     ("library=l&library=m", {}, ["l_one", "l_two", "m_three"]),
-    ("library=", {}, ["l_one", "l_two", "m_three"]),
     ("categories=ops", {}, ["l_one"]),
     ("categories=ops,dev", {}, ["l_one", "l_two"]),
     ("categories=ops&categories=dev", {}, ["l_one", "l_two"]),
@@ -288,7 +492,7 @@ SCOPES: list[tuple[str, dict[str, str], list[str]]] = [
 
 @pytest.mark.parametrize(("query", "headers", "expected"), SCOPES)
 def test_a_scope_chooses(query: str, headers: dict[str, str], expected: list[str], offers: Offers) -> None:
-    assert list(seen(offers, scope_of(query, headers.items()))) == expected
+    assert list(seen(offers, wish_of(query, headers.items()).scope)) == expected
 
 
 UNKNOWN = [
@@ -300,27 +504,36 @@ UNKNOWN = [
     ("library=a&categories=b&tags=c", "there is no library 'a'"),
     ("&".join(["a=1"] * 100), "more than 64 fields"),
     ("library=%ff%fe", "there is no library"),
-    (f"library={'x' * 100_000}", "there is no library 'xxx"),
+    (f"library={'x' * 100_000}", "more than 200 characters"),
+    (f"tags={','.join(['x'] * 100)}", "more than 64 words"),
+    ("tags=" + ",".join(f"q{number}" for number in range(60)), "and 57 more are not there"),
+    ("library=", "library names nothing"),
+    ("tags=%20,", "tags names nothing"),
+    ("libary=l", "did you mean 'library'"),
+    ("Library=l", "did you mean 'library'"),
+    ("category=ops", "did you mean 'categories'"),
+    ("tag=x", "did you mean 'tags'"),
+    ("prompts=of", "prompts is on or off"),
 ]
 
 
 @pytest.mark.parametrize(("query", "fault"), UNKNOWN)
 def test_an_unknown_scope_says_what_there_is(query: str, fault: str, offers: Offers) -> None:
     with pytest.raises(UnknownScope) as caught:
-        seen(offers, scope_of(query, ()))
+        list(seen(offers, wish_of(query, ()).scope))
     assert fault in str(caught.value)
     assert len(str(caught.value)) < 1000
 
 
 @pytest.mark.parametrize("value", ["off", "OFF", "false", "0", "no", "none"])
 def test_prompts_are_switched_off(value: str) -> None:
-    assert scope_of(f"prompts={value}", ()).has_tools
-    assert scope_of("", [("X-MCP-Prompts", value)]).has_tools
+    assert wish_of(f"prompts={value}", ()).has_tools
+    assert wish_of("", [("X-MCP-Prompts", value)]).has_tools
 
 
-@pytest.mark.parametrize("value", ["on", "", "1", "yes", "offf"])
+@pytest.mark.parametrize("value", ["on", "1", "yes", "True"])
 def test_prompts_stay_on(value: str) -> None:
-    assert scope_of(f"prompts={value}", ()) == Scope()
+    assert wish_of(f"prompts={value}", ()) == Wish(Scope())
 
 
 # Tokens
@@ -408,6 +621,17 @@ VALUES: list[tuple[str, str, str, list[str]]] = [
 def test_the_values_that_a_file_lists(name: str, content: str, argument: str, expected: list[str], tree: Tree) -> None:
     top = tree({name: content})
     assert list(suggestions.values_of(files.load(Place(top / name, top)), argument)) == expected
+
+
+def test_a_hint_of_any_size_is_looked_at_in_time(tree: Tree) -> None:
+    hint = "(" * 60_000 + ")" * 60_000
+    top = tree(
+        {"a.prompt.md": f"${{input:x:{hint}}}\n", "commands/b.md": f"---\nargument-hint: '{hint[:60000]}'\n---\nx\n"}
+    )
+    start = time.monotonic()
+    for path, name in (("a.prompt.md", "x"), ("commands/b.md", "arguments")):
+        assert suggestions.values_of(files.load(Place(top / path, top)), name) == ()
+    assert time.monotonic() - start < 2
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
 """One prompt file loaded: read, its dialect found, its template parsed."""
 
 import os
-import stat
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from kbp import configuration
+from kbp import configuration, regular
 from kbp import document as documents
 from kbp.dialects import Detection, detect
 from kbp.dialects.base import Dialect
@@ -31,6 +30,7 @@ class Place:
         declared: whether a manifest or marketplace declares it a command.
         outright: whether it was named itself, not found in a folder.
         level: which kind of source it was found in, the strongest first; equal names of a weaker one are shadowed.
+        boundary: the folder that links may lead to, None when it was named itself.
     """
 
     path: Path
@@ -39,6 +39,7 @@ class Place:
     declared: bool = False
     outright: bool = False
     level: int = 0
+    boundary: Path | None = None
 
     @cached_property
     def relative(self) -> PurePosixPath:
@@ -194,7 +195,7 @@ def shown(path: Path) -> str:
 
 def load(place: Place, manner: Manner = Manner()) -> PromptFile:
     """The prompt file at a place. Never raises on content: a file that cannot be read is refused."""
-    data = read_bytes(place.path, manner.max_file)
+    data = read_bytes(place.path, manner.max_file, place.boundary)
     if isinstance(data, Problem):
         return _understand(Document("", problems=(data,)), place, manner)
     return read(data, place, manner)
@@ -245,27 +246,17 @@ def _doubting(problem: Problem, detection: Detection) -> Problem:
     return replace(problem, help=f"{problem.help}; {guess}" if problem.help else guess)
 
 
-def read_bytes(path: Path, limit: int = documents.MAX_FILE) -> bytes | Problem:
-    """The bytes of a regular file, or why there are none. No more is read than a prompt file may have."""
+def read_bytes(path: Path, limit: int = documents.MAX_FILE, boundary: Path | None = None) -> bytes | Problem:
+    """The bytes of a regular file, or why there are none. No more is read than a prompt file may have.
+
+    Where a boundary is given, the file really lies below that folder, whichever links lead to it.
+    """
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            return _unreadable(_why_no_file(path, status.st_mode))
-        with path.open("rb") as file:
-            data = file.read(limit + 1)
+        return regular.read(path, limit, boundary)
+    except regular.TooLong:
+        return documents.too_large(limit)
     except OSError as error:
         return _unreadable(said_of(error))
-    return data if len(data) <= limit else documents.too_large(limit)
-
-
-def _why_no_file(path: Path, mode: int) -> str:
-    if not stat.S_ISDIR(mode):
-        return "not a regular file"
-    try:
-        os.scandir(path).close()
-    except OSError as error:
-        return said_of(error)
-    return "a folder, not a file"
 
 
 def _unreadable(reason: str) -> Problem:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from kbp import regular
 from kbp.display import counted, said_of
 from kbp.walk import Skipped
 
@@ -167,10 +168,8 @@ def _exists(path: Path) -> bool:
 
 def _object(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as file:
-            content = json.loads(
-                file.read(_MAX_MANIFEST), parse_int=float
-            )  # a number of thousands of digits is no fault
+        # A number of thousands of digits is no fault.
+        content = json.loads(regular.read(path, _MAX_MANIFEST), parse_int=float)
     except RecursionError:
         raise ManifestFault(path, "not read: nested too deep") from None
     except json.JSONDecodeError as error:

@@ -27,7 +27,8 @@ class Search:
 
     `looked_in` are the folders that were searched, `folders` all that were walked below them.
     `level` is that of the places added next: a search that goes on in a weaker source raises it. What is `excluded` is
-    left out where folders are walked; `skills` says whether Agent Skills are looked for too.
+    left out where folders are walked; `skills` says whether Agent Skills are looked for too; `stays_inside` that links
+    lead nowhere above a folder that was named, where no mark above it says what it belongs to.
     """
 
     places: list[Place] = field(default_factory=list)
@@ -38,8 +39,10 @@ class Search:
     level: int = 0
     excluded: Patterns | None = None
     skills: bool = False
+    stays_inside: bool = False
     _seen: dict[object, int] = field(default_factory=dict)
     _links: dict[Path, Path] = field(default_factory=dict)
+    _boundary: Path | None = None
 
     def pass_over(self, walk: Walk, root: Path, *, whole: bool = False) -> None:
         """Take what a walk left out. An unreadable folder where prompts are kept counts as an unreadable file."""
@@ -48,6 +51,7 @@ class Search:
             self.skipped.append(replace(each, rule=each.rule if is_prompts else None))
         self._links |= walk.links
         self.folders += walk.folders
+        self._boundary = walk.boundary
         for folder in walk.unreadable:
             if whole or PROMPT_FOLDERS.intersection(Place(folder.path, root).relative.parts):
                 self.add(Place(folder.path, root))
@@ -64,6 +68,8 @@ class Search:
         real = self._links.get(place.path, place.path)
         prompt = (real, place.unit or place.root, place.path.name, kinds)
         at = self._seen.get(place.path, self._seen.get(prompt))
+        if not place.outright:
+            place = replace(place, boundary=self._boundary)
         if at is None:
             self._seen[place.path] = self._seen[prompt] = len(self.places)
             self.places.append(replace(place, level=self.level))
@@ -237,7 +243,7 @@ def find_in_folder(folder: Path, given_root: Path | None, search: Search) -> Non
     search.looked_in.append(folder)
     marked = given_root or Roots().marked(folder)
     root = marked or folder.parent
-    walk = Walk(folder, root, search.excluded)
+    walk = Walk(folder, marked or folder if search.stays_inside else root, search.excluded)
     whole = bool(PROMPT_FOLDERS.intersection(_parts_below(folder, marked)))
     search.pass_over(walk, root, whole=whole or folder not in walk.folders)
     around = Surroundings(given_root)

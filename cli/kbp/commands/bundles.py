@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from kbp.commands.common import Common
 from kbp.commands.console import Console, Stop
-from kbp.commands.options import bad_choice, check_folder, in_folder
+from kbp.commands.options import Common, bad_choice, check_folder, in_folder
 from kbp.commands.running import leaving
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import shlex
 
 from kbp.commands.bundles import spelt
 from kbp.commands.console import TO_REPORT, Console, Stop
-from kbp.commands.options import STDIN, Sources, tell_files
+from kbp.commands.sources import STDIN, Sources, tell_files
 from kbp.display import counted, safe_line
 from kbp.files import PromptFile
 from kbp.library import Ambiguous, NotFound

@@ -11,7 +11,7 @@ import typer
 from kbp.commands.console import DONE, TO_REPORT, Console, Stop, collecting
 from kbp.commands.converting import Converting, Doing
 from kbp.commands.generating import Run, tell_refused
-from kbp.commands.options import STDIN, PipedReading, nothing_found, tell_search
+from kbp.commands.sources import STDIN, PipedReading, nothing_found, tell_search
 from kbp.configuration import Configuration
 from kbp.converter.plan import Orphan, Output, ReadAt, Target, clashes, misread, orphans, own_folder, path_of, plan
 from kbp.converter.run import convert as convert_file

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from kbp import dialects
-from kbp.commands.options import STDIN, bad_choice
+from kbp.commands.options import bad_choice
+from kbp.commands.sources import STDIN
 from kbp.configuration import Configuration
 from kbp.converter.plan import Spelling, Target
 

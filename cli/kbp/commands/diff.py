@@ -10,7 +10,8 @@ import typer
 from kbp.commands.console import DONE, TO_REPORT, Console, Stop, collecting
 from kbp.commands.diffing import Finding, against_server, side_named
 from kbp.commands.live import Live, live_name
-from kbp.commands.options import STDIN, Sources, bad_choice
+from kbp.commands.options import bad_choice
+from kbp.commands.sources import STDIN, Sources
 from kbp.comparison import Difference, differences
 from kbp.display import counted, pad, safe, safe_line, width
 from kbp.output.jsontext import dump

@@ -9,7 +9,7 @@ from kbp.commands.calling import listed
 from kbp.commands.choice import choose
 from kbp.commands.console import Console
 from kbp.commands.live import Live, live_name
-from kbp.commands.options import STDIN, Sources, nothing_found, tell_search
+from kbp.commands.sources import STDIN, Sources, nothing_found, tell_search
 from kbp.comparison import Difference, Side, differences, side_of
 from kbp.display import safe_line
 from kbp.live.base import BadAnswer, Refusal

@@ -9,7 +9,7 @@ from kbp import settings
 from kbp.ask.terminal import run
 from kbp.commands.choice import find_file
 from kbp.commands.console import DONE, TO_REPORT, Console, Stop
-from kbp.commands.options import STDIN, Sources
+from kbp.commands.sources import STDIN, Sources
 from kbp.display import said_of
 
 

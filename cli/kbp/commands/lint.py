@@ -23,7 +23,7 @@ from kbp.commands.console import (
 )
 from kbp.commands.fixing import count_of, fixed_files, write_fixed, write_ignores
 from kbp.commands.linting import FORMATS, Choosing, Fixing, Narrowing, Reporting
-from kbp.commands.options import STDIN, PipedReading, nothing_found, tell_files, tell_search
+from kbp.commands.sources import STDIN, PipedReading, nothing_found, tell_files, tell_search
 from kbp.diagnostics import Report, Severity
 from kbp.display import counted, safe_line, said_of
 from kbp.files import PromptFile, shown

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from kbp import dialects
-from kbp.commands.options import STDIN, bad_choice
+from kbp.commands.options import bad_choice
+from kbp.commands.sources import STDIN
 from kbp.configuration import Configuration
 from kbp.diagnostics import Report
 from kbp.linter.choice import Choice, choose

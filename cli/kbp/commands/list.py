@@ -15,7 +15,8 @@ from kbp import dialects
 from kbp.commands.console import DONE, Console, Stop, collecting
 from kbp.commands.listing import Listing
 from kbp.commands.live import Live, not_for_live
-from kbp.commands.options import STDIN, Sources, bad_choice, tell_files
+from kbp.commands.options import bad_choice
+from kbp.commands.sources import STDIN, Sources, tell_files
 from kbp.display import counted, safe_line
 from kbp.files import shown
 from kbp.library import Library, twins

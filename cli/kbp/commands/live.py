@@ -18,8 +18,9 @@ from kbp.ask.terminal import may_ask
 from kbp.commands.bundles import given_options, spelt
 from kbp.commands.console import Console, Stop
 from kbp.commands.headers import read_headers, without_value
-from kbp.commands.options import Sources, bad_choice
+from kbp.commands.options import bad_choice
 from kbp.commands.outcome import telling
+from kbp.commands.sources import Sources
 from kbp.display import safe_line
 from kbp.files import Roots, shown
 from kbp.live.base import REVISIONS

@@ -12,7 +12,8 @@ from kbp import dialects, settings
 from kbp.ask.terminal import may_ask
 from kbp.commands.console import DONE, Console, Stop, write_whole
 from kbp.commands.edit import edit_file
-from kbp.commands.options import Reading, bad_choice
+from kbp.commands.options import bad_choice
+from kbp.commands.sources import Reading
 from kbp.converter.base import scalar, skill_name, spellable
 from kbp.converter.plan import own_folder
 from kbp.converter.run import convert

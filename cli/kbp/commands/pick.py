@@ -22,8 +22,9 @@ from kbp.commands.edit import edit_file
 from kbp.commands.filling import filled, print_filled
 from kbp.commands.given import Given, values_for
 from kbp.commands.live import Live
-from kbp.commands.options import STDIN, Sources, bad_choice
+from kbp.commands.options import bad_choice
 from kbp.commands.outcome import telling
+from kbp.commands.sources import STDIN, Sources
 from kbp.commands.way import Way
 from kbp.display import safe_line
 from kbp.files import PromptFile

@@ -13,7 +13,7 @@ from kbp.commands.console import DONE, Console, Stop, collecting
 from kbp.commands.filling import filled, print_filled, tell_words
 from kbp.commands.given import Given, values_for
 from kbp.commands.live import Live, live_name, not_for_live
-from kbp.commands.options import STDIN, Sources
+from kbp.commands.sources import STDIN, Sources
 from kbp.commands.way import Way
 
 

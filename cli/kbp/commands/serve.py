@@ -3,17 +3,21 @@
 import functools
 import gc
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kbp.commands.bundles import spelt
-from kbp.commands.console import DONE, Console, Stop, write_whole
-from kbp.commands.options import STDIN, Reading, bad_choice
+from kbp.commands.console import DONE, Console, Stop
+from kbp.commands.options import bad_choice
 from kbp.commands.serving import CLIENTS, Reader, Web, absolute, client_configuration
+from kbp.commands.sources import STDIN, Reading
 from kbp.display import said_of
 from kbp.server import log, tokens
+from kbp.server.watch import note_hangups
+from kbp.values import is_unicode
 
 if TYPE_CHECKING:
     from kbp.server.metrics import Metrics
@@ -61,7 +65,8 @@ def serve(
     ?library= &categories= &tags= in the URL choose what a client sees, and &prompts=off gives it two tools in place of
     prompts. GET /health says what is served, and what is not and why. SIGHUP reads all anew.
     """
-    faults = [*reading.faults(), *web.faults(), *bad_choice("--log-format", log_format, log.FORMATS)]
+    faults = [*reading.faults(), *bad_choice("--log-format", log_format, log.FORMATS)]
+    faults += web.faults() if new_token is None else []
     faults += bad_choice("--print-config", print_config, CLIENTS) if print_config is not None else []
     if new_token is not None and not tokens.is_token_name(new_token):
         faults.append(f"--new-token {new_token!r}: a name is {tokens.NAME_RULE}")
@@ -69,22 +74,33 @@ def serve(
         faults.append("a server reads files again and again: `-` cannot be served")
     if library_config is not None and (paths or reading.library is not None):
         faults.append("--library-config says where prompts are and which library they are of: give no PATHS, --library")
+    if new_token is not None and print_config is not None:
+        faults.append("--new-token and --print-config: give one of them")
     if faults:
         raise Stop(faults)
     if new_token is not None:
         return _make_token(new_token, web.token_file, console)
+    options = _options(reading, skills=skills, watch=watch, log_format=log_format)
     paths = [absolute(path) for path in paths or ()]
     config = Path(absolute(library_config)) if library_config is not None else None
+    reader = Reader(reading, paths, config, skills, console)
     if print_config is not None:
-        arguments = _arguments(reading, paths, config, console, skills=skills, watch=watch)
-        console.print(client_configuration(print_config, reading.library or "kbp", web, arguments))
+        if web.http is None or paths or config:
+            reader.read(())  # what cannot be served is not printed
+        if web.token_file is not None:
+            _Tokens(web.token_file)
+        arguments = _arguments(options, paths, config, console)
+        printed = client_configuration(print_config, reading.library or "kbp", web, arguments)
+        if not is_unicode(printed):
+            raise Stop("a path in it is no text, and JSON has nothing else")
+        console.print(printed)
         return DONE
+    hung_up = note_hangups()
     log.set_up(log_format, verbose=console.verbose, quiet=console.quiet)
     gc.disable()  # until all is read
-    reader = Reader(reading, paths, config, skills, console)
     if web.http is not None:
-        return _serve_http(reader, web, watches=watch is not False)
-    return _serve_stdio(reader, console, watches=bool(watch))
+        return _serve_http(reader, web, hung_up, watches=watch is not False)
+    return _serve_stdio(reader, console, hung_up, watches=bool(watch))
 
 
 def _make_token(name: str, path: Path | None, console: Console) -> int:
@@ -99,78 +115,81 @@ def _make_token(name: str, path: Path | None, console: Console) -> int:
         console.explain(f"a token file lets it in with this line:\n{line}")
         return DONE
     try:
-        before = path.read_bytes() if path.exists() else b""
-        if before.strip():
-            tokens.read_tokens(path)
-        end = b"" if not before or before.endswith(b"\n") else b"\n"
-        write_whole(path, before + end + f"{line}\n".encode())
-        if not before:
-            path.chmod(0o600)
+        if path.exists():
+            tokens.tokens_of(path)
+        console.print(f"{token}\n")
+        tokens.add_token(path, line)
     except tokens.BadTokens as bad:
         raise Stop(bad.faults) from None
     except OSError as error:
         raise Stop(f"--token-file {path}: {said_of(error)}") from None
-    console.print(f"{token}\n")
     console.hint(f"{path} lets it in; a server that runs already reads it on SIGHUP")
     return DONE
 
 
-def _arguments(
-    reading: Reading, paths: list[str], config: Path | None, console: Console, *, skills: bool, watch: bool | None
-) -> list[str]:
-    """The command line that serves the same on stdin and stdout, from wherever it is started."""
-    settings = [] if console.use_config else ["--no-config"]
-    settings += ["--config", absolute(console.config)] if console.config is not None else []
-    place = [] if paths or config is not None else ["-C", str(Path.cwd())]
+def _options(reading: Reading, *, skills: bool, watch: bool | None, log_format: str) -> list[str]:
+    """The options that say what is served and how, as they would be typed from any folder."""
     options = spelt(reading)
     if reading.root is not None:
         options[options.index("--root") + 1] = absolute(reading.root)
-    options += ["--library-config", str(config)] if config is not None else []
     options += ["--skills"] if skills else []
     options += ["--watch"] if watch else []
-    return [*settings, *place, "serve", *options, *(["--", *paths] if any(p.startswith("-") for p in paths) else paths)]
+    return [*options, *(["--log-format", log_format] if log_format != log.FORMATS[0] else [])]
 
 
-def _serve_stdio(reader: Reader, console: Console, *, watches: bool) -> int:
+def _arguments(options: list[str], paths: list[str], config: Path | None, console: Console) -> list[str]:
+    """The command line that serves the same on stdin and stdout, from wherever it is started."""
+    before = ["-C", str(Path.cwd())]
+    before += [] if console.use_config else ["--no-config"]
+    before += ["--config", absolute(console.config)] if console.config is not None else []
+    before += [option for option, given in (("-v", console.verbose), ("-q", console.quiet)) if given]
+    options = [*options, *(["--library-config", str(config)] if config is not None else [])]
+    return [*before, "serve", *options, *(["--", *paths] if any(p.startswith("-") for p in paths) else paths)]
+
+
+def _serve_stdio(reader: Reader, console: Console, hung_up: threading.Event, *, watches: bool) -> int:
     from kbp.server import stdio
     from kbp.server.app import App
     from kbp.server.stock import Stock
-    from kbp.server.watch import follow, tell_stock
+    from kbp.server.watch import Keeper
 
-    stock = Stock(reader.read, reader.watched())
-    app = App(stock, functools.partial(follow, is_watching=watches), is_logged=False)
+    stock = Stock(reader)
+    app = App(stock, is_logged=False)
+    keeper = Keeper(stock, app.changed, hung_up=hung_up, is_watching=watches)
+    app.background = keeper.run
     if sys.stdin is not None and sys.stdin.isatty():
         console.hint(
-            "hint: this speaks MCP on stdin and stdout, which a client starts: `kbp serve --print-config claude` prints"
-            " what it wants\n      for many clients: kbp serve --http 127.0.0.1:8000"
+            "hint: a client starts this, and speaks MCP with it; Ctrl-C ends it\n"
+            "  kbp serve --print-config claude     what a client wants to start it\n"
+            "  kbp serve --http 127.0.0.1:8000     for many clients"
         )
-    tell_stock(app, "serving")
+    keeper.tell("serving")
     _settle_memory()
     stdio.run(app)
     return DONE
 
 
-def _serve_http(reader: Reader, web: Web, *, watches: bool) -> int:
+def _serve_http(reader: Reader, web: Web, hung_up: threading.Event, *, watches: bool) -> int:
     import anyio
 
     from kbp.server import http
     from kbp.server.app import App
     from kbp.server.stock import Stock
-    from kbp.server.watch import follow, tell_stock
+    from kbp.server.watch import Keeper
 
-    doors = _Tokens(web.token_file) if web.token_file is not None else None
+    known = _Tokens(web.token_file) if web.token_file is not None else None
     with web.listener() as listener:
-        stock = Stock(reader.read, reader.watched())
-        on_hangup = doors.read_again if doors else lambda: None
-        background = functools.partial(follow, is_watching=watches, on_hangup=on_hangup)
-        app = App(stock, background, _metrics(stock))
-        tell_stock(app, "serving")
-        if web.is_open():
-            log.warning("open to other machines without tokens", address=web.http, help="--token-file")
-        log.info("listening", url=web.url(listener.getsockname()[1]))
+        stock = Stock(reader)
+        app = App(stock, _metrics(stock))
+        on_hangup = functools.partial(known.read_again, app.faults) if known is not None else lambda: None
+        keeper = Keeper(stock, app.changed, hung_up=hung_up, is_watching=watches, on_hangup=on_hangup)
+        app.background = keeper.run
+        keeper.tell("serving")
+        for said, help in web.warnings():
+            log.warning(said, help=help)
         _settle_memory()
-        application = http.application(app, web.doors((lambda: doors.tokens) if doors else None))
-        anyio.run(http.serve, app, application, listener)
+        application = http.application(app, web.doors((lambda: known.tokens) if known is not None else None))
+        anyio.run(http.serve, app, application, listener, web.url(listener.getsockname()[1]))
     return DONE
 
 
@@ -182,14 +201,16 @@ class _Tokens:
         try:
             self.tokens = tokens.read_tokens(path)
         except tokens.BadTokens as bad:
-            raise Stop(bad.faults) from None
+            raise Stop(bad.faults, help=[f"  kbp serve --token-file {path} --new-token NAME makes one"]) from None
 
-    def read_again(self) -> None:
-        """Read the file again."""
+    def read_again(self, faults: dict[str, str]) -> None:
+        """Read the file again, and note among the faults of a server when it cannot be."""
         try:
             self.tokens = tokens.read_tokens(self._path)
+            faults.pop("tokens", None)
             log.info("tokens read", names=len(self.tokens.hashes))
         except tokens.BadTokens as bad:
+            faults["tokens"] = "the token file cannot be read: the tokens before still hold"
             for fault in bad.faults:
                 log.error("the tokens before still hold", why=fault)
 

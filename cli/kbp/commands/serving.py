@@ -1,10 +1,11 @@
 """What `kbp serve` serves, where, and to whom."""
 
+import errno
 import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,23 +15,24 @@ import typer
 from kbp import configuration as configurations
 from kbp import settings
 from kbp.commands.console import Console, Stop
-from kbp.commands.options import Reading, declaration, nothing_found
+from kbp.commands.sources import Reading, declaration, nothing_found
 from kbp.display import said_of
 from kbp.files import Manner, Roots
 from kbp.libraries import served
 from kbp.library import Library, load_all
 from kbp.search import Search, find_paths
 from kbp.server import log
-from kbp.server.stock import Loader, Unreadable
+from kbp.server.doors import LOCAL, Doors
+from kbp.server.loading import Loader
+from kbp.server.stock import Harvest, Unreadable
 
 if TYPE_CHECKING:
     import socket
 
-    from kbp.server.http import Doors
     from kbp.server.tokens import Tokens
 
 CLIENTS = ("claude", "vscode", "json")
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_ANY = ("0.0.0.0", "::")  # noqa: S104 (what a server listens at to be reached from everywhere)
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,11 @@ class Web:
         """What is wrong with these options."""
         faults: list[str] = []
         if self.http is None:
-            given = {"--allowed-host": self.allowed_host, "--allowed-origin": self.allowed_origin}
+            given = {
+                "--allowed-host": self.allowed_host,
+                "--allowed-origin": self.allowed_origin,
+                "--token-file": self.token_file,
+            }
             faults += [f"{option} is for a server over HTTP: give --http too" for option, each in given.items() if each]
         else:
             faults += _address_faults(self.http)
@@ -90,25 +96,29 @@ class Web:
         try:
             return bound(*self.address)
         except OSError as error:
-            raise Stop(f"--http {self.http}: {said_of(error)}") from None
+            help = ["  another port, or 0 for any that is free"] if error.errno == errno.EADDRINUSE else []
+            raise Stop(f"--http {self.http}: {said_of(error)}", help=help) from None
 
-    def is_open(self) -> bool:
-        """Whether other machines can reach it, and no token is needed."""
-        return self.address[0] not in _LOOPBACK and self.token_file is None
+    def warnings(self) -> Iterator[tuple[str, str]]:
+        """What whoever starts it should know of who can reach it, each with what helps."""
+        host, _ = self.address
+        if _in_url(host) not in LOCAL and self.token_file is None:
+            yield "other machines need no token", "--token-file FILE"
+        if host in _ANY and not self.allowed_host:
+            yield "it is answered by the names of this machine only: 127.0.0.1, localhost", "--allowed-host NAME"
 
-    def doors(self, tokens: "Callable[[], Tokens] | None") -> "Doors":
+    def doors(self, tokens: "Callable[[], Tokens] | None") -> Doors:
         """Who may come in."""
-        from kbp.server.http import Doors
-
-        host = self.address[0]
-        hosts = [*(self.allowed_host or ()), *([f"[{host}]" if ":" in host else host] if _is_name(host) else [])]
+        host, _ = self.address
+        hosts = [*(self.allowed_host or ()), *([] if host in _ANY else [_in_url(host)])]
         return Doors(tuple(hosts), tuple(self.allowed_origin or ()), tokens)
 
     def url(self, port: int | None = None) -> str:
-        """The address of the server for a client on this machine."""
+        """The address of the server for a client: on this machine, or by the name that it has behind a proxy."""
+        if port is None and self.allowed_host:
+            return f"https://{self.allowed_host[0]}/mcp"
         host, named = self.address
-        host = "127.0.0.1" if host in ("0.0.0.0", "", "::") else host  # noqa: S104
-        return f"http://{f'[{host}]' if ':' in host else host}:{port or named}/mcp"
+        return f"http://{_in_url('127.0.0.1' if host in _ANY else host)}:{port or named}/mcp"
 
 
 def _split(address: str) -> tuple[str, str]:
@@ -119,15 +129,17 @@ def _split(address: str) -> tuple[str, str]:
 
 
 def _address_faults(address: str) -> list[str]:
+    if "://" in address:
+        return [f"--http {address}: it is HOST:PORT, as in 127.0.0.1:8000, without http:// and without a path"]
     host, port = _split(address)
     if not (port.isascii() and port.isdigit() and int(port) < 65536) or not host.isprintable() or " " in host:
         return [f"--http {address}: it is HOST:PORT, as in 127.0.0.1:8000"]
     return []
 
 
-def _is_name(host: str) -> bool:
-    """Whether a client can call the server by the address that it listens at."""
-    return host not in ("0.0.0.0", "::")  # noqa: S104
+def _in_url(host: str) -> str:
+    """A host as URLs have it."""
+    return f"[{host}]" if ":" in host else host
 
 
 @dataclass
@@ -146,10 +158,10 @@ class Reader:
     def __post_init__(self) -> None:
         self._here = Path.cwd()
         self._project = Roots().marked(self._here) or self._here
-        self._was_read = False
         self._loader = Loader()
+        self._was_read = False
 
-    def read(self) -> Sequence[served.Served]:
+    def read(self, before: Sequence[served.Served]) -> Harvest:
         """The libraries to serve.
 
         Raises:
@@ -157,41 +169,53 @@ class Reader:
             Unreadable: they cannot be read, later.
         """
         try:
-            libraries = self._libraries()
+            libraries = self._libraries(before)
         except (Stop, OSError) as stop:
+            self._loader.give_up()
             if not self._was_read:
                 raise
-            raise Unreadable("; ".join(stop.faults) if isinstance(stop, Stop) else said_of(stop)) from None
+            said = "; ".join(stop.faults) if isinstance(stop, Stop) else said_of(stop)
+            raise Unreadable(self._relative(said)) from None
         self._was_read = True
-        self._loader.forget()
-        return libraries
+        return Harvest(libraries, self._loader.end())
 
     def watched(self) -> list[Path]:
         """The files that say what there is to serve."""
         configuration = self.console.configuration
         return [path for path in (self.library_config, configuration.path) if path is not None]
 
-    def _libraries(self) -> Sequence[served.Served]:
+    def _relative(self, said: str) -> str:
+        """What is said of paths, with those below the folder that the server was started in from there."""
+        return said.partition("; did you mean")[0].replace(f"{self._here}{os.sep}", "")
+
+    def _libraries(self, before: Sequence[served.Served]) -> Sequence[served.Served]:
+        # A console of its own reads the settings anew.
         configuration = replace(self.console).configuration if self._was_read else self.console.configuration
-        if self.library_config is None:
-            found = self._files(configuration)
-            if not self._was_read and not any(each.is_prompt for each in found.files):
-                raise nothing_found(found, "kbp serve PATH")
-            return (served.of_files(found, self.reading.library or ""),)
-        return served.serve(declaration(self.library_config), self._manner(configuration), self._loader.load)
+        if self.library_config is not None:
+            manner_of = self._manner(configuration)
+            return served.serve(declaration(self.library_config), manner_of, self._loader.load, before)
+        found = self._files(configuration)
+        is_missed = not self.paths and any(library.files for library in before)
+        if not any(each.is_prompt for each in found.files) and (not self._was_read or is_missed):
+            raise nothing_found(found, "kbp serve PATH")
+        return (served.of_files(found, self.reading.library or ""),)
 
     def _manner(self, configuration: configurations.Configuration) -> Callable[[Path], Manner]:
         return lambda path: self.reading.manner(path, configuration, skills=self.skills)
 
     def _files(self, configuration: configurations.Configuration) -> Library:
+        search = Search(excluded=configuration.excluded, skills=self.skills, stays_inside=True)
         if self.paths:
-            search = self.reading.find_named(self.paths, configuration, skills=self.skills)
+            faults = find_paths(self.paths, self.reading.given_root, search)
+            if faults:
+                raise Stop(faults)
         else:
             if not self._project.is_dir():
-                raise Stop(f"{self._project}: there is no such folder")
-            search = Search(level=1, excluded=configuration.excluded, skills=self.skills)
+                raise Stop(f"{self._project.name}: there is no such folder")
+            search.level = 1
             for fault in find_paths(settings.extra_paths(), self.reading.given_root, search):
-                log.warning("KBP_PATH", what=fault)
+                if not self._was_read:
+                    log.warning("KBP_PATH", what=fault)
             search.level = 2
             self.reading.find_configured(search, configuration)
             search.level = 3

@@ -9,7 +9,8 @@ from kbp.commands.calling import listed
 from kbp.commands.choice import choose
 from kbp.commands.console import DONE, Console, Stop, collecting
 from kbp.commands.live import Live, live_name, not_for_live
-from kbp.commands.options import STDIN, Sources, bad_choice
+from kbp.commands.options import bad_choice
+from kbp.commands.sources import STDIN, Sources
 from kbp.files import PromptFile
 from kbp.model import mcp_prompt
 from kbp.output.jsontext import dump

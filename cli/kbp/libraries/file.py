@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 import yaml
 
-from kbp import frontmatter
+from kbp import frontmatter, regular
 from kbp.configuration import Wrong
 from kbp.display import said_of
 from kbp.frontmatter import TooDeep, Value
@@ -72,12 +72,11 @@ def load(path: Path) -> Declaration:
         Wrong: it cannot be read, is not YAML, or says what it cannot; all of it at once, with the lines.
     """
     try:
-        with path.open("rb") as file:
-            text = file.read(_MAX_FILE + 1).decode("utf-8-sig")
-        if len(text) > _MAX_FILE:
-            raise Wrong([f"{path}: more than 1 MiB: not read"])
+        text = regular.read(path, _MAX_FILE).decode("utf-8-sig")
         block = frontmatter.block(text, 0)
         node = frontmatter.compose(block.text)
+    except regular.TooLong:
+        raise Wrong([f"{path}: more than 1 MiB: not read"]) from None
     except OSError as error:
         raise Wrong([f"{path}: {said_of(error)}"]) from None
     except UnicodeDecodeError:
@@ -154,7 +153,7 @@ class _Reader:
             if each.mapping is not None and missing:
                 self._fault(each, f"an entry of {what} needs {', '.join(missing)}")
             name = self._text(keys, "name") or ""
-            if name in names:
+            if name and name in names:
                 self._fault(keys["name"], f"{what}: {name!r} is there twice")
             names.add(name)
             if name and not _NAME.fullmatch(name):

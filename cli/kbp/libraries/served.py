@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from kbp import dialects
+from kbp.display import counted
 from kbp.files import Manner, Place, PromptFile, load, shown
 from kbp.libraries.file import Address, Declaration, DeclaredLibrary, DeclaredPlugin
 from kbp.library import Library, load_all, twins
 from kbp.manifests import Declared, ManifestFault, manifest_of, marketplace_plugins
 from kbp.search import Search, find_in_plugin
+from kbp.walk import DANGLING_LINK, Skipped
 
 _MAX_REASONS = 10
 _OWN_DIALECT = {"mcp-kb": "kb"}
@@ -24,7 +26,7 @@ class Plugin:
     Attributes:
         id: its name, or `entry@library` for one of a marketplace.
         prompts: its prompt files, named for the library.
-        error: why nothing of it is read, None when it is.
+        error: why it cannot be read, None when it is read, or lies elsewhere.
         category: the one that it declares.
         labels: its tags and keywords.
     """
@@ -35,20 +37,38 @@ class Plugin:
     category: str | None = None
     labels: frozenset[str] = frozenset()
 
-    def skipped(self) -> Iterator[tuple[str, str]]:
-        """The files that are not served, by their paths in the plugin, each with the reason."""
+    def skipped(self) -> Iterator["Left"]:
+        """The files that are not served, by their paths in the plugin."""
         for file in self.prompts.files:
+            path = str(file.place.relative)
             if not file.is_prompt:
-                yield str(file.place.relative), file.detection.why
+                yield Left(path, file.detection.why)
             elif file.is_refused:
                 line = file.document.lines.position(file.problems[0].span.start).line
                 reasons = [problem.message for problem in file.problems]
                 more = f"; and {len(reasons) - _MAX_REASONS} more" if len(reasons) > _MAX_REASONS else ""
-                yield f"{file.place.relative}:{line}", "; ".join(reasons[:_MAX_REASONS]) + more
+                yield Left(path, "; ".join(reasons[:_MAX_REASONS]) + more, line, is_fault=True)
         for file, winner in self.prompts.collisions():
-            yield str(file.place.relative), f"{winner.place.relative} serves `{file.name}`"
+            reason = f"{winner.place.relative} serves `{file.name}`"
+            yield Left(str(file.place.relative), reason, is_fault=True)
         for each in self.prompts.search.skipped:
-            yield each.path.name, each.reason
+            yield left(each)
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is not served: its path in its plugin, the reason, the line, and whether somebody should see to it."""
+
+    path: str
+    reason: str
+    line: int | None = None
+    is_fault: bool = False
+
+
+def left(skipped: Skipped) -> Left:
+    """What a search passed over. Where a link leads is nobody's business but the owner's."""
+    reason = skipped.reason.partition(" (")[0] if skipped.rule == DANGLING_LINK else skipped.reason
+    return Left(skipped.path.name, reason, is_fault=skipped.is_fault or skipped.rule is not None)
 
 
 @dataclass(frozen=True)
@@ -58,14 +78,14 @@ class Served:
     Attributes:
         name: the first part of the names of its prompts.
         plugins: those of it, in order; of one with an error there are no prompts.
-        passed: what it does not serve, with the reason.
+        passed: what it does not serve, by what it is called.
         conflicts: the plugins that are left out whole, as a prompt of theirs has a name that an earlier one serves.
         search: where its plugins were looked for.
     """
 
     name: str
     plugins: tuple[Plugin, ...] = ()
-    passed: tuple[str, ...] = ()
+    passed: tuple[Left, ...] = ()
     conflicts: tuple[str, ...] = ()
     search: Search = field(default_factory=Search)
 
@@ -79,6 +99,7 @@ def serve(
     declared: Declaration,
     manner: Callable[[Path], Manner] = lambda path: Manner(),
     load: Callable[[Place, Manner], PromptFile] = load,
+    before: Sequence[Served] = (),
 ) -> tuple[Served, ...]:
     """The libraries that a file declares. Nothing is fetched: what lies elsewhere is passed over with the reason.
 
@@ -86,8 +107,10 @@ def serve(
         declared: what the file says.
         manner: how the file at a path is read, apart from its dialect and library.
         load: reads a file.
+        before: what was served before: a plugin that cannot be read now keeps its prompts.
     """
-    reader = _Reader(manner, load)
+    last = {(library.name, plugin.id): plugin for library in before for plugin in library.plugins}
+    reader = _Reader(manner, load, last)
     return tuple(_served(library, declared, reader) for library in declared.libraries)
 
 
@@ -97,6 +120,7 @@ class _Reader:
 
     manner: Callable[[Path], Manner]
     load: Callable[[Place, Manner], PromptFile]
+    last: Mapping[tuple[str, str], Plugin]
 
 
 @dataclass(frozen=True)
@@ -113,20 +137,22 @@ class _Found:
 
 
 def _served(library: DeclaredLibrary, declared: Declaration, reader: _Reader) -> Served:
-    passed: list[str] = []
+    passed: list[Left] = []
     conflicts: list[str] = []
     plugins: list[Plugin] = []
     taken: dict[str, str] = {}
     for found in _plugins(library, declared, passed):
-        plugin = _read(found, library.name, reader)
-        if plugin.error is not None:
-            passed.append(f"plugin {plugin.id}: {plugin.error}")
-            plugins.append(plugin)
+        if found.address.folder is None:
+            passed.append(Left(found.id, f"{found.address.text} is not read here: nothing is fetched"))
             continue
+        plugin = _read(found, found.address.folder, library.name, reader)
+        if plugin.error is not None:
+            passed.append(Left(found.id, plugin.error, is_fault=True))
         names = [file.name for file in plugin.prompts.served]
         clash = next((name for name in names if name in taken), None)
         if clash is not None:
-            conflicts.append(f"plugin {plugin.id} is left out: {taken[clash]} serves `{clash}` already")
+            lost = counted(len(names), "prompt")
+            conflicts.append(f"plugin {plugin.id} is left out with {lost}: {taken[clash]} serves `{clash}` already")
             continue
         taken |= dict.fromkeys(names, plugin.id)
         plugins.append(plugin)
@@ -135,7 +161,7 @@ def _served(library: DeclaredLibrary, declared: Declaration, reader: _Reader) ->
     return Served(library.name, tuple(plugins), tuple(passed), tuple(conflicts), search)
 
 
-def _plugins(library: DeclaredLibrary, declared: Declaration, passed: list[str]) -> Iterator[_Found]:
+def _plugins(library: DeclaredLibrary, declared: Declaration, passed: list[Left]) -> Iterator[_Found]:
     """The plugins of a library in order: those of its marketplace, those it names, those its selector fits."""
     if library.source is not None:
         yield from _of_marketplace(library.name, library.source, passed)
@@ -146,11 +172,11 @@ def _plugins(library: DeclaredLibrary, declared: Declaration, passed: list[str])
         if not mark:
             yield _found(by_name[name])
         elif of not in marketplaces:
-            passed.append(f"plugin {name}: there is no library {of} with a marketplace")
+            passed.append(Left(name, f"there is no library {of} with a marketplace", is_fault=True))
         else:
             among = [each for each in _of_marketplace(of, marketplaces[of], []) if each.id == name]
             if not among:
-                passed.append(f"plugin {name}: the marketplace of {of} has no {entry}")
+                passed.append(Left(name, f"the marketplace of {of} has no {entry}", is_fault=True))
             yield from among
     for plugin in declared.plugins:
         if _fits(plugin, library):
@@ -169,24 +195,24 @@ def _fits(plugin: DeclaredPlugin, library: DeclaredLibrary) -> bool:
     return is_category and (not library.tags or bool(library.tags & plugin.labels))
 
 
-def _of_marketplace(library: str, source: Address, passed: list[str]) -> Iterator[_Found]:
+def _of_marketplace(library: str, source: Address, passed: list[Left]) -> Iterator[_Found]:
     if source.folder is None:
-        passed.append(f"the marketplace {source.text} is not read here: nothing is fetched")
+        passed.append(Left(source.text, "this marketplace is not read here: nothing is fetched"))
         return
     try:
         entries, lost = marketplace_plugins(source.folder)
     except ManifestFault as fault:
-        passed.append(str(fault))
+        passed.append(Left(source.text, str(fault), is_fault=True))
         return
-    passed += [each.reason for each in lost]
+    passed += map(left, lost)
     if not entries and not lost:
-        passed.append(f"there is no marketplace in {source.text}")
+        passed.append(Left(source.text, "there is no marketplace in it", is_fault=True))
     for each in entries:
         name = each.entry.get("name")
         if each.entry.get("strict") is False:
-            passed.append(f"plugin {name!r}: it is not strict, which is not read here")
+            passed.append(Left(repr(name), "it is not strict, which is not read here"))
         elif not isinstance(name, str) or not name or "@" in name or "/" in name:
-            passed.append(f"plugin {name!r}: this is no name")
+            passed.append(Left(repr(name), "this is no name of a plugin", is_fault=True))
         else:
             address = Address(str(each.folder), each.folder)
             yield _Found(f"{name}@{library}", address, *_told(each.entry), commands=each.declared)
@@ -202,19 +228,19 @@ def _told(entry: Mapping[str, Any]) -> tuple[str | None, frozenset[str]]:
     return category if isinstance(category, str) else None, frozenset(words)
 
 
-def _read(found: _Found, library: str, reader: _Reader) -> Plugin:
+def _read(found: _Found, folder: Path, library: str, reader: _Reader) -> Plugin:
     plugin = Plugin(found.id, category=found.category, labels=found.labels)
-    folder = found.address.folder
-    if folder is None:
-        return replace(plugin, error=f"{found.address.text} is not read here: nothing is fetched")
+    last = reader.last.get((library, found.id), replace(plugin, prompts=Library((), Search(looked_in=[folder]))))
     if not folder.is_dir():
-        nothing = Library((), Search(looked_in=[folder]))
-        return replace(plugin, error=f"there is no folder {found.address.text}", prompts=nothing)
+        return replace(last, error=f"there is no folder {found.address.text}")
     try:
         search: Search = find_in_plugin(folder, found.patterns, found.commands)
         labels = found.labels | _told(manifest_of(folder))[1]
     except ManifestFault as fault:
-        return replace(plugin, error=str(fault))
+        return replace(last, error=str(fault))
+    if not search.places and found.patterns is None and found.commands is None:
+        reason = "there are no prompts in it: it has no prompts/, commands/, .claude/commands/ or .github/prompts/"
+        search.skipped.append(Skipped(folder, reason, is_fault=True))
     word = _OWN_DIALECT.get(found.dialect, found.dialect)
     given = dialects.dialect_called(word) if word != "auto" else None
 
@@ -247,7 +273,7 @@ def of_files(found: Library, name: str) -> Served:
         with contextlib.suppress(ManifestFault):
             labels |= _told(manifest_of(folder))[1]
         plugins.append(Plugin(id_, Library(tuple(files)), None, category, labels))
-    passed = tuple(f"{shown(each.path)}: {each.reason}" for each in found.search.skipped)
+    passed = tuple(replace(left(each), path=shown(each.path)) for each in found.search.skipped)
     return Served(name, tuple(plugins), passed, search=found.search)
 
 

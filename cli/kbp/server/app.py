@@ -2,14 +2,14 @@
 
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from kbp import __version__
 from kbp.live.base import LEGACY
 from kbp.server import log, mirror
-from kbp.server.handlers import PAGE_TEXT, Handlers
-from kbp.server.splice import mark
+from kbp.server.handlers import Handlers
+from kbp.server.splice import PAGE_TEXT, mark
 from kbp.server.stock import Stock
 
 if TYPE_CHECKING:
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from mcp.server.connection import Connection
     from mcp.server.context import CallNext, HandlerResult
     from mcp.server.lowlevel import Server
-    from mcp.server.subscriptions import ListenHandler
 
     from kbp.server.handlers import Context
     from kbp.server.metrics import Metrics
-    from kbp.server.watch import Line
 
 _SECONDS = 60.0
 """How long one request may take; streams of changes have no end."""
 _NOTIFY_SECONDS = 5.0
+TOLD = "kbp.told"
+"""Where a request over HTTP notes that it reached a method, and is told of there."""
 LISTEN = "subscriptions/listen"
 
 
@@ -34,36 +34,28 @@ class App:
 
     Args:
         stock: what is served.
-        background: what runs beside the answers as long as the server does.
-        metrics: what counts them.
+        metrics: what counts requests.
         is_logged: whether each request is told, or only to those who want more.
+
+    Attributes:
+        background: what runs beside the answers as long as the server does.
+        faults: what is wrong with the server besides its prompts, by what it is about.
+        listening: the streams of changes of modern clients.
     """
 
-    def __init__(
-        self,
-        stock: Stock,
-        background: Callable[["App"], Any] | None = None,
-        metrics: "Metrics | None" = None,
-        *,
-        is_logged: bool = True,
-    ) -> None:
+    def __init__(self, stock: Stock, metrics: "Metrics | None" = None, *, is_logged: bool = True) -> None:
         from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
         self.stock = stock
-        self.handlers = Handlers(stock)
         self.metrics = metrics
-        self.told: set[Line] = set()
-        self._background = background
+        self.background: Callable[[], Coroutine[Any, Any, None]] | None = None
+        self.faults: dict[str, str] = {}
+        self.handlers = Handlers(stock)
         self._tell = log.info if is_logged else log.debug
         self._bus = InMemorySubscriptionBus()
-        self._listening = ListenHandler(self._bus)
+        self.listening = ListenHandler(self._bus)
         self._connections: set[Connection] = set()
         self.server = self._made()
-
-    @property
-    def listening(self) -> "ListenHandler":
-        """The streams of changes of modern clients."""
-        return self._listening
 
     def _made(self) -> "Server[Any]":
         import mcp_types as types
@@ -79,7 +71,7 @@ class App:
         server.add_request_handler("resources/list", paged, handlers.list_resources)
         server.add_request_handler("resources/read", types.ReadResourceRequestParams, handlers.read_resource)
         server.add_request_handler("resources/templates/list", paged, handlers.list_resource_templates)
-        server.add_request_handler(LISTEN, types.SubscriptionsListenRequestParams, self._listening)
+        server.add_request_handler(LISTEN, types.SubscriptionsListenRequestParams, self.listening)
         server.add_notification_handler("notifications/initialized", types.NotificationParams, self._remember)
         server.middleware[:] = [self._observe]  # instead of spans that nobody collects
         return server
@@ -89,8 +81,8 @@ class App:
         import anyio
 
         async with anyio.create_task_group() as group:
-            if self._background is not None:
-                group.start_soon(self._background, self)
+            if self.background is not None:
+                group.start_soon(self.background)
             try:
                 yield {}
             finally:
@@ -100,57 +92,70 @@ class App:
 
     async def _observe(self, ctx: "Context", call_next: "CallNext") -> "HandlerResult":
         """Answer a request in time and in scope, tell of it, and count it. What fails in it stays inside."""
+        if ctx.request_id is None:
+            return await call_next(ctx)
+        if ctx.request is not None:
+            ctx.request.scope[TOLD] = True
+        start = time.perf_counter()
+        outcome, why = "cancelled", None
+        is_stream = ctx.method == LISTEN
+        try:
+            self.handlers.view(ctx)
+            if is_stream:
+                self._tell("request", method=ctx.method, token=_token(ctx))
+                return await call_next(ctx)
+            result = await self._answered(ctx, call_next)
+            outcome, why = _outcome(result)
+            return result
+        except Exception as error:
+            outcome, why = _code(error)
+            raise
+        finally:
+            if not is_stream:
+                self._told(ctx, outcome, why, time.perf_counter() - start)
+
+    async def _answered(self, ctx: "Context", call_next: "CallNext") -> "HandlerResult":
+        """The answer to a request, in time. What nobody foresaw is told here, and to the client without its words."""
         import anyio
         from mcp import MCPError
         from mcp_types import INTERNAL_ERROR
         from pydantic import ValidationError
 
-        if ctx.request_id is None:
-            return await call_next(ctx)
-        start = time.perf_counter()
-        outcome = "ok"
         try:
-            self.handlers.scope_of(ctx)
-            if ctx.method == LISTEN:
-                return await call_next(ctx)
             with anyio.fail_after(_SECONDS):
                 return _finished(ctx, await call_next(ctx))
-        except MCPError as error:
-            outcome = str(error.error.code)
-            raise
-        except ValidationError:
-            outcome = "-32602"
+        except (MCPError, ValidationError):
             raise
         except Exception as error:
-            outcome = str(INTERNAL_ERROR)
             said = "it took too long" if isinstance(error, TimeoutError) else "internal error"
-            log.error("failed", method=ctx.method, kind=type(error).__name__)
+            log.error("failed", doing=ctx.method, kind=type(error).__name__, trace=log.trace(error))
             raise MCPError(code=INTERNAL_ERROR, message=said) from None
-        finally:
-            self._told(ctx, outcome, time.perf_counter() - start)
 
-    def _told(self, ctx: "Context", outcome: str, seconds: float) -> None:
+    def _told(self, ctx: "Context", outcome: str, why: str | None, seconds: float) -> None:
         """Tell and count a request: whose it was, which prompt it named and how long it took, never a value."""
         name = _prompt_named(ctx)
-        user = ctx.request.scope.get("user") if ctx.request is not None else None
         self._tell(
             "request",
             method=ctx.method,
             prompt=name,
-            token=getattr(user, "username", None),
+            token=_token(ctx),
             outcome=outcome,
+            why=why,
+            scope=(ctx.request.url.query or None) if ctx.request is not None and why is not None else None,
             ms=round(seconds * 1000, 1),
         )
         if self.metrics is not None:
-            given = name if outcome == "ok" and name in self.stock.offers.prompts else None
-            is_get = ctx.method in ("prompts/get", "tools/call")
-            self.metrics.count(ctx.method, outcome, seconds, given if is_get else None)
+            is_given = outcome == "ok" and ctx.method in ("prompts/get", "tools/call")
+            given = name if is_given and name in self.stock.offers.prompts else None
+            self.metrics.count(ctx.method, outcome, seconds, given)
 
     # Changes
 
     async def _remember(self, ctx: "Context", params: "mcp_types.NotificationParams") -> None:
         """Keep the connection of a client that has shaken hands, as long as it is there."""
         connection = ctx.session._connection  # the SDK has no other way to what outlives the request
+        if connection in self._connections:
+            return
         self._connections.add(connection)
         connection.exit_stack.callback(self._connections.discard, connection)
 
@@ -178,6 +183,31 @@ def _finished(ctx: "Context", result: "HandlerResult") -> "HandlerResult":
     if ctx.request is not None and PAGE_TEXT in ctx.request.scope:
         result["prompts"] = mark(ctx.request.scope, ctx.request.scope.pop(PAGE_TEXT))
     return result
+
+
+def _outcome(result: "HandlerResult") -> tuple[str, str | None]:
+    """How a request ended that was answered with a result, and why if that is no success."""
+    if isinstance(result, dict) and result.get("isError"):
+        return "tool error", str(result["content"][0].get("text")) if result.get("content") else None
+    if isinstance(result, dict) and result.get("resultType") == "input_required":
+        return "question", None
+    return "ok", None
+
+
+def _code(error: Exception) -> tuple[str, str | None]:
+    """The code of an error, and its words where they hold nothing that a client sent but names."""
+    from mcp import MCPError
+    from mcp_types import INVALID_PARAMS
+
+    if isinstance(error, MCPError):
+        return str(error.error.code), error.error.message
+    return str(INVALID_PARAMS), "the parameters are not those of the method"
+
+
+def _token(ctx: "Context") -> str | None:
+    """The name of the token that a request shows."""
+    user = ctx.request.scope.get("user") if ctx.request is not None else None
+    return getattr(user, "username", None)
 
 
 async def _notify(connection: "Connection") -> None:

@@ -1,38 +1,54 @@
 """The body of a prompt file that is served: read again at each render, the last good one where it cannot be."""
 
-import os
+import threading
 import time
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from kbp import files, renderer
 from kbp.files import PromptFile
-from kbp.model import Message, Template
-from kbp.text import Problem
+from kbp.model import Kind, Message, Template
+from kbp.server.stamps import Stamp, is_settled, stamp_of
 
-MAX_RESULT = 32 * 1024 * 1024
+MAX_RESULT = 4 * 1024 * 1024
 """How many characters a filled body may have: values come from strangers, and placeholders multiply them."""
-_FRESH = 0.1
-"""How many seconds a change stays doubtful: two in a row may carry one time."""
-_Stamp = tuple[int, int, int, int]
+SLOW = 5.0
+"""After how many seconds a file that is still being read is given up, for this time."""
+_LATER = 0.2
+_READS = threading.BoundedSemaphore(32)
+"""As many files may be read at once; what hangs on a folder of another machine takes no more threads."""
+
+
+@dataclass(frozen=True)
+class _State:
+    """What is rendered, the stamp of the file that was read last, and why that is not rendered, if it is not.
+
+    A stamp is believed once it has settled, or was the same at a second reading some time later.
+    """
+
+    template: Template
+    stamp: Stamp | None = None
+    fault: str | None = None
+    is_believed: bool = False
+    seen: float = 0.0
 
 
 class Body:
     """The body of a prompt file, live. What the file declares stays as it was when the file was taken.
 
-    `fault` says why the last good body is rendered instead of the file's own, None when that is not so. It may be used
-    in several threads.
+    It may be used in several threads.
     """
 
     def __init__(self, file: PromptFile, template: Template) -> None:
         self._file = file
         self._declared = template
-        self._stamp: _Stamp | None = None
-        self._rendered = template
-        real = os.path.realpath(file.place.path)
-        self._allowed = (os.path.realpath(file.place.root) + os.sep, real)
-        self.fault: str | None = None
+        self._state = _State(template)
+        self._reading = threading.Lock()
+
+    @property
+    def fault(self) -> str | None:
+        """Why the last good body is rendered instead of the file's own, None when that is not so."""
+        return self._state.fault
 
     def messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
         """What the prompt becomes for these values, the file being read again if it has changed.
@@ -41,42 +57,59 @@ class Body:
             renderer.MissingArguments: a required argument has no value.
             renderer.TooLarge: the result would have more than MAX_RESULT characters.
         """
-        self._read_again()
+        if not self._reading.acquire(timeout=SLOW):
+            self.give_up()
+        else:
+            try:
+                self._read_again()
+            finally:
+                self._reading.release()
         return self.last_messages(values)
 
     def last_messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
         """What the prompt becomes with the body that was read last. The errors are those of `messages`."""
-        pieces = renderer.fill(self._rendered, values, self._file.library, self._file.folder, limit=MAX_RESULT)
+        template = self._state.template
+        pieces = renderer.fill(template, values, self._file.library, self._file.folder, limit=MAX_RESULT)
         return renderer.messages(pieces)
 
-    def _read_again(self) -> None:
-        path = str(self._file.place.path)
-        try:
-            status = os.stat(path)  # noqa: PTH116 (speed)
-        except OSError as error:
-            self.fault, self._stamp = f"cannot be read: {error.strerror}", None
-            return
-        stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-        if stamp == self._stamp:
-            return
-        body = self._body_of(path)
-        if isinstance(body, str):
-            self.fault = body
-        else:
-            self._rendered, self.fault = body, None
-        is_settled = time.time() - status.st_mtime > _FRESH
-        self._stamp = stamp if is_settled and self.fault is None else None
+    def give_up(self) -> None:
+        """Note that the file cannot be read in time, unless that has ended."""
+        if self._reading.locked():
+            self._state = replace(self._state, stamp=None, fault=f"it could not be read within {SLOW:g} s")
 
-    def _body_of(self, path: str) -> Template | str:
+    def _read_again(self) -> None:
+        if not _READS.acquire(timeout=SLOW / 5):
+            self._state = replace(self._state, stamp=None, fault="too many files cannot be read in time")
+            return
+        try:
+            before, now = self._state, time.monotonic()
+            stamp = stamp_of(str(self._file.place.path))
+            is_same = stamp is not None and stamp == before.stamp
+            if is_same and before.is_believed:
+                return
+            body = self._body() if stamp is not None else "it is not there, or cannot be read"
+            is_believed = stamp is not None and (is_settled(stamp) or (is_same and now - before.seen > _LATER))
+            seen = before.seen if is_same else now
+            if isinstance(body, str):
+                self._state = _State(before.template, stamp, body, is_believed, seen)
+            else:
+                self._state = _State(body, stamp, None, is_believed, seen)
+        finally:
+            _READS.release()
+
+    def _body(self) -> Template | str:
         """What is rendered of the file as it is now, or why nothing of it is."""
-        real = os.path.realpath(path)
-        if not real.startswith(self._allowed[0]) and real != self._allowed[1]:
-            return "a symbolic link that leads out of the root"
         manner = replace(self._file.manner, given=self._file.dialect, is_configured=False)
-        data = files.read_bytes(Path(real), manner.max_file)
-        if isinstance(data, Problem):
-            return data.message
-        read = files.read(data, self._file.place, manner)
+        read = files.load(self._file.place, manner)
         if read.template is None:
             return read.problems[0].message if read.problems else read.detection.why
+        if _is_renamed(self._declared, read.template):
+            return "its arguments have other names now: they count when all is read anew"
         return replace(self._declared, body=read.template.body)
+
+
+def _is_renamed(declared: Template, now: Template) -> bool:
+    """Whether values for the arguments that clients know would go nowhere: one is gone, and another is in its place."""
+    known, new = ({argument.name for argument in each.arguments} for each in (declared, now))
+    used = {each.name for each in now.placeholders if each.kind is Kind.NAMED}
+    return bool(known - new) and bool(used - known)

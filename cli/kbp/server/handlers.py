@@ -2,22 +2,25 @@
 
 import base64
 import binascii
-import bisect
+import difflib
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kbp.display import counted
 from kbp.live.base import INVALID_PARAMS, MODERN
-from kbp.model import Argument
+from kbp.model import Argument, Message
 from kbp.renderer import MissingArguments, TooLarge
 from kbp.server import mirror
+from kbp.server.bodies import SLOW
 from kbp.server.offers import Offer
-from kbp.server.revisions import RESULT_SINCE, fitted, wire_prompt
-from kbp.server.scope import Scope, Seen, UnknownScope, scope_of, seen
+from kbp.server.revisions import RESULT_SINCE, fitted, sendable
+from kbp.server.scope import UnknownScope, Wish, wish_of
+from kbp.server.splice import PAGE_TEXT
 from kbp.server.stock import Stock
 from kbp.server.suggestions import MAX_VALUES, matching, values_of
+from kbp.server.views import View, Views
 
 if TYPE_CHECKING:
     import mcp_types
@@ -27,18 +30,12 @@ if TYPE_CHECKING:
     Context = ServerRequestContext[Any, Any]
 
 Result = dict[str, Any]
-PAGE = 1_000
-"""How many prompts a page of the list has."""
 QUESTION = "arguments"
 """The key of the one question that asks for all missing arguments."""
-_SLOW = 5.0
-"""After how many seconds a file that is still being read is given up, for this time."""
-_MAX_SCOPES = 64
+_MAX_COMPARED, _MAX_UNKNOWN = 2_000, 10
 _NO_RESOURCE = -32002  # up to 2025-11-25
 _LIST = {"ttlMs": 0, "cacheScope": "private"}
-_SCOPE = "kbp.scope"
-PAGE_TEXT = "kbp.page"
-"""Where a request over HTTP keeps the JSON of the prompts that its answer lists."""
+_WISH = "kbp.wish"
 
 
 def invalid(message: str, **data: Any) -> "MCPError":
@@ -48,54 +45,23 @@ def invalid(message: str, **data: Any) -> "MCPError":
     return MCPError(code=INVALID_PARAMS, message=message, data=data or None)
 
 
-class _List:
-    """The prompts that a client sees as a client of its revision is told of them."""
-
-    def __init__(self, seen: Seen, revision: str) -> None:
-        self.names = list(seen)
-        self.prompts = [wire_prompt(offer.prompt, revision) for offer in seen.values()]
-        self._texts: dict[int, bytes] = {}
-
-    def text(self, start: int, end: int) -> bytes:
-        """A part of them as JSON. Those of whole pages are kept; a cursor may be made up."""
-        text = self._texts.get(start)
-        if text is None:
-            text = json.dumps(self.prompts[start:end], separators=(",", ":")).encode()
-            if start % PAGE == 0:
-                self._texts[start] = text
-        return text
-
-
 class Handlers:
     """The answers of a server to each request, from its stock."""
 
     def __init__(self, stock: Stock) -> None:
         self.stock = stock
-        self._offers = stock.offers
-        self._seen: dict[Scope, Seen] = {}
-        self._listed: dict[tuple[Scope, str], _List] = {}
+        self._views = Views()
 
-    def scope_of(self, ctx: "Context") -> Scope:
-        """What the client asks for, by its URL and headers; everything where it has none.
+    def view(self, ctx: "Context") -> View:
+        """What the client sees, by its URL and headers; everything where it has none.
 
         Raises:
             MCPError: it names what there is not.
         """
         try:
-            scope = _scope(ctx)
-            self._prompts(scope)
+            return self._views.of(self.stock.offers, _wish(ctx).scope)
         except UnknownScope as error:
             raise invalid(str(error)) from None
-        return scope
-
-    def _prompts(self, scope: Scope) -> Seen:
-        if self._offers is not self.stock.offers or len(self._seen) > _MAX_SCOPES:
-            self._offers = self.stock.offers
-            self._seen.clear()
-            self._listed.clear()
-        if scope not in self._seen:
-            self._seen[scope] = seen(self._offers, scope)
-        return self._seen[scope]
 
     def find(self, ctx: "Context", name: str) -> Offer:
         """The prompt of that name that the client sees.
@@ -103,29 +69,28 @@ class Handlers:
         Raises:
             MCPError: there is none, or it lies outside its scope: the same for both.
         """
-        offer = self._prompts(self.scope_of(ctx)).get(name)
-        if offer is None:
-            raise invalid(f"there is no prompt {name[:200]!r}", prompt=name[:200])
-        return offer
+        view = self.view(ctx)
+        offer = view.find(name)
+        if offer is not None:
+            return offer
+        names = view.names()
+        near = difflib.get_close_matches(name[:100], names, n=1) if len(names) <= _MAX_COMPARED else []
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise invalid(f"there is no prompt {name[:200]!r}{hint}", prompt=name[:200])
 
     # Prompts
 
     async def list_prompts(self, ctx: "Context", params: "mcp_types.PaginatedRequestParams") -> Result:
         """A page of the prompts that the client sees."""
-        scope = self.scope_of(ctx)
-        prompts = self._prompts(scope)
-        key = scope, ctx.protocol_version
-        if key not in self._listed:
-            self._listed[key] = _List(prompts, ctx.protocol_version)
-        listed = self._listed[key]
-        start = 0 if params.cursor is None else bisect.bisect_right(listed.names, _name_at(params.cursor))
-        end = start + PAGE
-        result: Result = {"prompts": listed.prompts[start:end], **_LIST}
-        if end < len(listed.names):
-            result["nextCursor"] = _cursor(listed.names[end - 1])
+        view = self.view(ctx)
+        names, has_more = view.page(None if params.cursor is None else _name_at(params.cursor))
+        result: Result = {"prompts": [], **_LIST}
         if ctx.request is not None and ctx.method == "prompts/list":
-            result["prompts"] = []  # put in when the answer leaves
-            ctx.request.scope[PAGE_TEXT] = listed.text(start, end)
+            ctx.request.scope[PAGE_TEXT] = view.text(names, ctx.protocol_version)  # put in when the answer leaves
+        else:
+            result["prompts"] = view.wire(names, ctx.protocol_version)
+        if has_more:
+            result["nextCursor"] = _cursor(names[-1])
         return _complete(result, ctx)
 
     async def get_prompt(self, ctx: "Context", params: "mcp_types.GetPromptRequestParams") -> Result:
@@ -137,10 +102,10 @@ class Handlers:
             values |= _answered((params.input_responses or {})[QUESTION], missing)
         elif missing and _can_be_asked(ctx):
             return _question(offer, missing)
-        return _complete(await self.rendered(offer, values), ctx)
+        return _complete(await self.rendered(offer, values, params.arguments or {}), ctx)
 
-    async def rendered(self, offer: Offer, values: Mapping[str, str]) -> Result:
-        """A prompt, filled in.
+    async def rendered(self, offer: Offer, values: Mapping[str, str], given: Iterable[str]) -> Result:
+        """A prompt, filled in. `given` are the names of all that the client gave.
 
         Raises:
             MCPError: a required argument is missing, or the result would be too large.
@@ -149,7 +114,10 @@ class Handlers:
         if missing:
             names = [argument.name for argument in missing]
             said = f"{offer.prompt.name} needs {counted(len(names), 'argument')} that {_was(names)} not given"
-            raise invalid(f"{said}: {', '.join(names)}", prompt=offer.prompt.name, arguments=names)
+            known = {argument.name for argument in offer.prompt.arguments}
+            unknown = [name[:100] for name in given if name not in known][:_MAX_UNKNOWN]
+            more = f" (and there is no argument {', '.join(unknown)})" if unknown else ""
+            raise invalid(f"{said}: {', '.join(names)}{more}", prompt=offer.prompt.name, arguments=names)
         try:
             messages = await _in_thread(offer, values)
         except TooLarge as error:
@@ -157,7 +125,9 @@ class Handlers:
         except MissingArguments as error:  # as the file declares now
             raise invalid(f"{offer.prompt.name}: {error}") from None
         said_of = {"description": offer.prompt.description} if offer.prompt.description else {}
-        return {**said_of, "messages": [{"role": each.role, "content": dict(each.content)} for each in messages]}
+        told = [{"role": each.role, "content": dict(each.content)} for each in messages]
+        result: Result = sendable({**said_of, "messages": told})
+        return result
 
     async def complete(self, ctx: "Context", params: "mcp_types.CompleteRequestParams") -> Result:
         """The values that the file lists for an argument, as far as they start with what is typed."""
@@ -165,7 +135,7 @@ class Handlers:
         if params.ref.type == "ref/prompt":
             offer = self.find(ctx, params.ref.name)
             values = matching(values_of(offer.file, params.argument.name), params.argument.value)
-        shown = list(values[:MAX_VALUES])
+        shown = sendable(values[:MAX_VALUES])
         completion = {"values": shown, "total": len(values), "hasMore": len(values) > len(shown)}
         return _complete({"completion": completion}, ctx)
 
@@ -173,7 +143,7 @@ class Handlers:
 
     async def list_tools(self, ctx: "Context", params: "mcp_types.PaginatedRequestParams") -> Result:
         """The tools in place of prompts, for a client that wants them."""
-        tools = mirror.tools(ctx.protocol_version) if self.scope_of(ctx).has_tools else []
+        tools = mirror.tools(ctx.protocol_version) if _wish(ctx).has_tools else []
         return _complete({"tools": tools, **_LIST}, ctx)
 
     async def call_tool(self, ctx: "Context", params: "mcp_types.CallToolRequestParams") -> Result:
@@ -204,7 +174,7 @@ class Handlers:
                 given = mirror.texts(values)
             except ValueError as error:
                 raise invalid(str(error)) from None
-            return await self.rendered(self.find(ctx, prompt), given)
+            return await self.rendered(self.find(ctx, prompt), given, given)
         raise invalid(f"there is no tool {name[:200]!r}")
 
     async def list_resources(self, ctx: "Context", params: "mcp_types.PaginatedRequestParams") -> Result:
@@ -229,14 +199,15 @@ def _complete(content: Result, ctx: "Context") -> Result:
     return fitted({"resultType": "complete", **content}, RESULT_SINCE, ctx.protocol_version)
 
 
-def _scope(ctx: "Context") -> Scope:
+def _wish(ctx: "Context") -> Wish:
+    """What the client asks for by its URL and headers; read once a request."""
     if ctx.request is None:
-        return Scope()
+        return Wish()
     request = ctx.request.scope
-    if _SCOPE not in request:  # read once a request
-        request[_SCOPE] = scope_of(ctx.request.url.query, ctx.request.headers.items())
-    scope: Scope = request[_SCOPE]
-    return scope
+    if _WISH not in request:
+        request[_WISH] = wish_of(ctx.request.url.query, ctx.request.headers.items())
+    wish: Wish = request[_WISH]
+    return wish
 
 
 def _cursor(name: str) -> str:
@@ -258,15 +229,15 @@ def _was(names: Sequence[str]) -> str:
     return "was" if len(names) == 1 else "were"
 
 
-async def _in_thread(offer: Offer, values: Mapping[str, str]) -> Sequence[Any]:
+async def _in_thread(offer: Offer, values: Mapping[str, str]) -> Sequence[Message]:
     """The messages of a prompt, read and filled in where that holds up nobody; of a file that hangs the last ones."""
     import anyio
     from anyio import to_thread
 
-    with anyio.move_on_after(_SLOW):
+    with anyio.move_on_after(SLOW * 1.5):
         return await to_thread.run_sync(functools.partial(offer.body.messages, values), abandon_on_cancel=True)
-    offer.body.fault = f"it could not be read within {_SLOW:g} s"
-    return offer.body.last_messages(values)
+    offer.body.give_up()
+    return await to_thread.run_sync(functools.partial(offer.body.last_messages, values), abandon_on_cancel=True)
 
 
 def _can_be_asked(ctx: "Context") -> bool:

@@ -1,47 +1,27 @@
-"""A server of prompts over HTTP: the way in, and what operators ask it."""
+"""A server of prompts over HTTP, with what operators ask it."""
 
+import asyncio
 import contextlib
 import json
 import socket
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import dataclass
+import time
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from kbp.server import log
 from kbp.server.app import App
+from kbp.server.doors import LOCAL_PAGE, MAX_BODY, Asgi, Doors, Guard, Named
 from kbp.server.health import health
-from kbp.server.splice import Message, Send, splicing
-from kbp.server.tokens import Tokens
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
-
 PATH = "/mcp"
-_MAX_BODY = 4 * 1024 * 1024
-_BODY_SECONDS, _HEAD_SECONDS, _GRACE_SECONDS = 30.0, 30.0, 3
-_IDLE_SECONDS, _MAX_SESSIONS, _MAX_CONNECTIONS = 30 * 60, 4_000, 4_000
-_LOCAL = ("127.0.0.1", "localhost", "[::1]")
-
-
-@dataclass(frozen=True)
-class Doors:
-    """Who may come in.
-
-    Attributes:
-        hosts: names by which the server may be called, besides those of this machine.
-        origins: web pages that may call it, besides those of this machine.
-        tokens: gives the tokens of which one must be shown; None when nobody needs one.
-    """
-
-    hosts: tuple[str, ...] = ()
-    origins: tuple[str, ...] = ()
-    tokens: Callable[[], Tokens] | None = None
+_HEAD_SECONDS, _GRACE_SECONDS = 30.0, 3
+_IDLE_SECONDS, _MAX_SESSIONS, _MAX_CONNECTIONS = 30 * 60, 4_000, 1_000
+_MAX_HEAD = 64 * 1024
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -77,31 +57,40 @@ def application(app: App, doors: Doors) -> Asgi:
     web: Starlette = app.server.streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
-        max_request_body_size=_MAX_BODY,
+        max_request_body_size=MAX_BODY,
         session_idle_timeout=_IDLE_SECONDS,
         max_sessions=_MAX_SESSIONS,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # done at the door
         custom_starlette_routes=routes,
     )
-    guarded: Asgi = _Guard(web, doors)
-    if doors.origins:
-        guarded = CORSMiddleware(
-            guarded,
-            allow_origins=doors.origins,
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["*"],
-            expose_headers=["Mcp-Session-Id"],
-        )
-    return guarded
+    refused = app.metrics.refuse if app.metrics is not None else lambda status: None
+    shared = CORSMiddleware(
+        Guard(web, doors, refused),
+        allow_origins=doors.origins,
+        allow_origin_regex=LOCAL_PAGE,
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["*"],
+        expose_headers=["Mcp-Session-Id", "WWW-Authenticate"],
+    )
+    return Named(shared, doors, refused)
 
 
 def _health(app: App) -> Callable[["Request"], Awaitable["Response"]]:
+    """Answers with the state of the server. It is made for one at a time, and for all who ask within a second."""
+    import anyio
+
+    lock = anyio.Lock()
+    made: list[tuple[float, bytes]] = []
+
     async def answer(request: "Request") -> "Response":
         from anyio import to_thread
         from starlette.responses import Response
 
-        text = await to_thread.run_sync(lambda: json.dumps(health(app.stock), ensure_ascii=False, indent=2))
-        return Response(text.encode("utf-8", "replace"), media_type="application/json")
+        async with lock:
+            if not made or time.monotonic() - made[0][0] > 1:
+                text = await to_thread.run_sync(lambda: json.dumps(health(app.stock, app.faults.values()), indent=2))
+                made[:] = [(time.monotonic(), text.encode())]
+        return Response(made[0][1], media_type="application/json")
 
     return answer
 
@@ -125,105 +114,23 @@ def _metrics(app: App) -> Callable[["Request"], Awaitable["Response"]]:
     return answer
 
 
-class _Guard:
-    """Lets in who calls the server by a known name, from a known page, with a token where one is needed.
+async def serve(app: App, web: Asgi, listener: socket.socket, url: str) -> None:
+    """Answer over HTTP until the process is told to end; what is under way is answered, for a short time.
 
-    /ready says nothing of what is served, and is open to all.
+    Args:
+        app: what is served.
+        web: the same as a web application.
+        listener: where it is asked.
+        url: what is told of that.
     """
-
-    def __init__(self, inner: Asgi, doors: Doors) -> None:
-        from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
-
-        hosts = [*_LOCAL, *doors.hosts]
-        pages = [f"{scheme}://{host}" for scheme in ("http", "https") for host in _LOCAL]
-        self._inner = inner
-        self._tokens = doors.tokens
-        self._security = TransportSecurityMiddleware(
-            TransportSecuritySettings(
-                allowed_hosts=[*hosts, *(f"{host}:*" for host in hosts)],
-                allowed_origins=[*pages, *(f"{page}:*" for page in pages), *doors.origins],
-            )
-        )
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] == "/ready":
-            await self._inner(scope, receive, send)
-            return
-        from starlette.requests import Request
-
-        # Blanks around a value are none of it (RFC 9110, 5.5); the parser leaves those behind it.
-        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        request = Request(scope)
-        refused = await self._security.validate_request(request) or self._identify(request)
-        if refused is None:
-            await self._inner(scope, _in_time(receive), splicing(scope, send))
-            return
-        who = request.client.host if request.client else None
-        log.warning(
-            "refused",
-            status=refused.status_code,
-            path=scope["path"],
-            client=who,
-            host=request.headers.get("host"),
-            origin=request.headers.get("origin"),
-        )
-        await refused(scope, receive, send)
-
-    def _identify(self, request: "Request") -> "Response | None":
-        """Note whose token a request shows; the answer to one that shows none that is known."""
-        if self._tokens is None:
-            return None
-        from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
-        from mcp.server.auth.provider import AccessToken
-        from starlette.responses import JSONResponse
-
-        kind, _, token = request.headers.get("authorization", "").partition(" ")
-        name = self._tokens().name_of(token.strip()) if kind.lower() == "bearer" and token.strip() else None
-        if name is None:
-            said = "a token is needed" if not token else "this token is not known"
-            headers = {"WWW-Authenticate": 'Bearer realm="kbp"'}
-            return JSONResponse({"error": said}, status_code=401, headers=headers)
-        request.scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
-        return None
-
-
-def _in_time(receive: Receive) -> Receive:
-    """What receives the parts of a request, each in time; a body that does not come is a client that is gone."""
-    import anyio
-
-    is_whole = False
-
-    async def receive_in_time() -> Message:
-        nonlocal is_whole
-        if is_whole:  # what comes now is that the client leaves, and that may take as long as it will
-            return await receive()
-        with anyio.move_on_after(_BODY_SECONDS):
-            message = await receive()
-            is_whole = not message.get("more_body", False)
-            return message
-        return {"type": "http.disconnect"}
-
-    return receive_in_time
-
-
-async def serve(app: App, web: Asgi, listener: socket.socket) -> None:
-    """Answer over HTTP until the process is told to end; what is under way is answered, for a short time."""
     import uvicorn
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-    class Patient(HttpToolsProtocol):
-        """A connection that is closed when no request comes on it."""
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self.loop.call_later(_HEAD_SECONDS, self._leave)
-
-        def _leave(self) -> None:
-            if self.cycle is None and self.transport is not None:
-                self.transport.close()
 
     class Graceful(uvicorn.Server):
-        """A server that ends the streams of changes before it waits for its clients."""
+        """A server that tells when it is there, and ends the streams of changes before it waits for its clients."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            log.info("listening", url=url)
 
         async def shutdown(self, sockets: Iterable[socket.socket] | None = None) -> None:
             log.info("ending")
@@ -232,7 +139,7 @@ async def serve(app: App, web: Asgi, listener: socket.socket) -> None:
 
     config = uvicorn.Config(
         web,
-        http=Patient,
+        http=_patient_protocol(),
         ws="none",
         log_config=None,
         access_log=False,
@@ -243,3 +150,57 @@ async def serve(app: App, web: Asgi, listener: socket.socket) -> None:
     )
     with contextlib.closing(listener):
         await Graceful(config).serve(sockets=[listener])
+
+
+def _patient_protocol() -> type[asyncio.Protocol]:
+    """The HTTP of uvicorn, for requests whose heads come in time and within bounds."""
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+    class Patient(HttpToolsProtocol):
+        _head: int | None = 0
+        _timer: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._await_head()
+
+        def _await_head(self) -> None:
+            self._head = 0
+            self._stop_timer()
+            self._timer = self.loop.call_later(_HEAD_SECONDS, self._leave, 0)
+
+        def _leave(self, unread: int) -> None:
+            """End a connection on which nothing comes, when its client does not read what was sent either."""
+            left = self.transport.get_write_buffer_size()
+            if left and left != unread:
+                self._timer = self.loop.call_later(_HEAD_SECONDS, self._leave, left)
+            else:
+                self.transport.abort()
+
+        def _stop_timer(self) -> None:
+            if self._timer is not None:
+                self._timer.cancel()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self._head is not None:
+                self._head += len(data)
+                if self._head > _MAX_HEAD and not self.transport.is_closing():
+                    log.warning("refused", status=431, client=self.client[0] if self.client else None)
+                    self.transport.write(b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n")
+                    self.transport.close()
+
+        def on_headers_complete(self) -> None:
+            self._head = None
+            self._stop_timer()
+            super().on_headers_complete()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._await_head()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_timer()
+            super().connection_lost(exc)
+
+    return Patient

@@ -3,8 +3,10 @@
 import json
 import logging
 import sys
+import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from kbp.display import safe_line
@@ -46,6 +48,14 @@ def warning(event: str, **fields: Any) -> None:
 def error(event: str, **fields: Any) -> None:
     """Tell what went wrong."""
     _tell(logging.ERROR, event, fields)
+
+
+def trace(error: BaseException) -> str | None:
+    """Where an error came from, for those who want more. Its words may hold what a client sent, and are left out."""
+    if not _logger.isEnabledFor(logging.DEBUG):
+        return None
+    frames = traceback.extract_tb(error.__traceback__)
+    return " > ".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames)
 
 
 def _tell(level: int, event: str, fields: Mapping[str, Any]) -> None:

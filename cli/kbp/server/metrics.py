@@ -42,15 +42,20 @@ class Metrics:
         offered = Gauge("kbp_prompts", "Prompts on offer.", registry=self._registry)
         offered.set_function(lambda: len(stock.offers.prompts))
         kept = Gauge("kbp_prompts_kept", "Prompts served as they last were.", registry=self._registry)
-        kept.set_function(lambda: len(stock.kept()))
+        kept.set_function(lambda: sum(map(len, stock.kept().values())))
+        self._refused = Counter("kbp_refused", "Requests that reached no method.", ("status",), registry=self._registry)
 
     def count(self, method: str, outcome: str, seconds: float, prompt: str | None) -> None:
-        """Count a request: its method, `ok` or the code of an error, how long it took, and the prompt it gave."""
+        """Count a request: its method, how it ended, how long it took, and the prompt it gave."""
         method = method if method in _METHODS else "other"
         self._requests.labels(method, outcome).inc()
         self._seconds.labels(method).observe(seconds)
         if prompt is not None:
             self._prompts.labels(prompt).inc()
+
+    def refuse(self, status: int) -> None:
+        """Count a request that reached no method."""
+        self._refused.labels(str(status)).inc()
 
     def text(self) -> bytes:
         """All of it, in the text format of Prometheus."""

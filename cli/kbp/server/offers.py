@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kbp.files import PromptFile
-from kbp.libraries.served import Plugin, Served
+from kbp.libraries.served import Left, Plugin, Served
 from kbp.model import Prompt
 from kbp.server.bodies import Body
 
@@ -31,13 +31,13 @@ class Offers:
         libraries: the libraries.
         prompts: the prompts that are served.
         conflicts: the prompts that are not, as another one has their name; a line each.
-        kept: the files that cannot be read any more, of which the last good version is served, each with the reason.
+        unnamed: the files whose names no client could send, by the ids of their plugins.
     """
 
     libraries: tuple[Served, ...] = ()
     prompts: Mapping[str, Offer] = field(default_factory=dict)
     conflicts: tuple[str, ...] = ()
-    kept: tuple[tuple[str, str], ...] = ()
+    unnamed: tuple[tuple[str, Left], ...] = ()
 
     def declared(self) -> list[Prompt]:
         """What clients see of the prompts."""
@@ -45,43 +45,29 @@ class Offers:
 
 
 def offers_of(libraries: Sequence[Served], before: Offers | None = None) -> Offers:
-    """What libraries offer. What was there before and cannot be read now is offered as it was."""
-    libraries = tuple(_kept_plugins(library, before) for library in libraries)
-    last = {str(offer.file.place.path): offer for offer in before.prompts.values()} if before else {}
+    """What libraries offer. A prompt of which nothing is another is the one that was offered before."""
+    last = before.prompts if before is not None else {}
     found: dict[str, Offer] = {}
     conflicts: list[str] = []
-    kept: list[tuple[str, str]] = []
+    unnamed: list[tuple[str, Left]] = []
     for library, plugin in _plugins(libraries):
         for file in plugin.prompts.served:
-            _take(_offer(file, library, plugin, last.get(str(file.place.path))), found, conflicts)
-    for _, plugin in _plugins(libraries):
-        for file in plugin.prompts.files:
-            offer = last.get(str(file.place.path)) if file.is_refused else None
-            if offer is not None and offer.prompt.name not in found:
-                found[offer.prompt.name] = offer
-                kept.append((str(file.place.relative), file.problems[0].message))
-    return Offers(libraries, dict(sorted(found.items())), tuple(conflicts), tuple(kept))
+            offer = _offer(file, library, plugin, last.get(file.name))
+            if offer is None:
+                continue
+            if not file.name.isprintable():  # control characters, bytes that are no text, turned directions
+                reason = "its name has characters that clients cannot send"
+                unnamed.append((plugin.id, Left(ascii(str(file.place.relative)), reason, is_fault=True)))
+                continue
+            first = found.setdefault(offer.prompt.name, offer)
+            if first is not offer:
+                where = f"plugin {offer.plugin}: {offer.file.place.relative}"
+                conflicts.append(f"{where} is left out: plugin {first.plugin} serves `{offer.prompt.name}` already")
+    return Offers(tuple(libraries), dict(sorted(found.items())), tuple(conflicts), tuple(unnamed))
 
 
 def _plugins(libraries: Sequence[Served]) -> Iterator[tuple[Served, Plugin]]:
     return ((library, plugin) for library in libraries for plugin in library.plugins)
-
-
-def _kept_plugins(library: Served, before: Offers | None) -> Served:
-    """The library, with the prompts that a plugin had which cannot be read now."""
-    last = {
-        plugin.id: plugin
-        for each in (before.libraries if before else ())
-        for plugin in each.plugins
-        if each.name == library.name
-    }
-    plugins = tuple(
-        Plugin(each.id, last[each.id].prompts, each.error, each.category, last[each.id].labels)
-        if each.error is not None and each.id in last
-        else each
-        for each in library.plugins
-    )
-    return replace(library, plugins=plugins)
 
 
 def _offer(file: PromptFile, library: Served, plugin: Plugin, last: Offer | None) -> Offer | None:
@@ -98,14 +84,4 @@ def _offer(file: PromptFile, library: Served, plugin: Plugin, last: Offer | None
         "kbp/category": plugin.category,
         "kbp/tags": sorted(plugin.labels),
     }
-    prompt = replace(file.prompt, meta=meta)
-    return Offer(prompt, *where, file, Body(file, file.template))
-
-
-def _take(offer: Offer | None, found: dict[str, Offer], conflicts: list[str]) -> None:
-    if offer is None:
-        return
-    first = found.setdefault(offer.prompt.name, offer)
-    if first is not offer:
-        where = f"plugin {offer.plugin}: {offer.file.place.relative}"
-        conflicts.append(f"{where} is left out: plugin {first.plugin} serves `{offer.prompt.name}` already")
+    return Offer(replace(file.prompt, meta=meta), *where, file, Body(file, file.template))

@@ -1,7 +1,8 @@
 """Which part of the prompts a client of an HTTP server sees: what its URL and headers say."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
@@ -15,7 +16,9 @@ HEADERS = {
 }
 """The fields of a scope, each with the header that says the same. Where both are there, the header counts."""
 _OFF = frozenset({"off", "false", "0", "no", "none"})
-_MAX_FIELDS, _MAX_TOLD = 64, 20
+_ON = frozenset({"on", "true", "1", "yes", "all"})
+_MAX_FIELDS, _MAX_WORDS, _MAX_WORD, _MAX_TOLD = 64, 64, 200, 20
+_MAX_FAULTS = 3
 
 
 class UnknownScope(ValueError):
@@ -24,19 +27,17 @@ class UnknownScope(ValueError):
 
 @dataclass(frozen=True)
 class Scope:
-    """What a client asks for.
+    """Which prompts a client asks for.
 
     Attributes:
         libraries: any of these; none given: all.
         categories: any of these; none given: all.
         tags: any of these groups, of which a plugin has all; none given: all.
-        has_tools: whether the client has no prompts and wants tools in their place.
     """
 
     libraries: frozenset[str] = frozenset()
     categories: frozenset[str] = frozenset()
     tags: frozenset[frozenset[str]] = frozenset()
-    has_tools: bool = False
 
     def holds(self, offer: Offer) -> bool:
         """Whether a prompt lies in the scope: each field that is given must fit."""
@@ -58,43 +59,78 @@ class Scope:
             ("category", self.categories, {plugin.category for plugin in plugins}),
             ("tag", frozenset().union(*self.tags), {label for plugin in plugins for label in plugin.labels}),
         )
-        faults = [_fault(kind, name, known) for kind, names, known in kinds for name in sorted(names - known)]
-        if faults:
-            raise UnknownScope("; ".join(faults[:_MAX_TOLD]))
+        unknown = [(kind, name, known) for kind, names, known in kinds for name in sorted(names - known)]
+        if unknown:
+            more = f"; and {len(unknown) - _MAX_FAULTS} more are not there" if len(unknown) > _MAX_FAULTS else ""
+            raise UnknownScope("; ".join(_fault(*each) for each in unknown[:_MAX_FAULTS]) + more)
 
 
-def scope_of(query: str, headers: Iterable[tuple[str, str]]) -> Scope:
-    """The scope that the query of a URL and the headers of a request ask for. A blank value asks for nothing.
+@dataclass(frozen=True)
+class Wish:
+    """What a client asks for: a scope, and whether it wants tools, as it knows no prompts."""
+
+    scope: Scope = Scope()
+    has_tools: bool = False
+
+
+def wish_of(query: str, headers: Iterable[tuple[str, str]]) -> Wish:
+    """What the query of a URL and the headers of a request ask for.
 
     Raises:
-        UnknownScope: they are no query.
+        UnknownScope: a field has no value, or one that it cannot have, or a name that is nearly one of a field.
     """
     try:
-        pairs = parse_qsl(query, max_num_fields=_MAX_FIELDS)
+        pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
     except ValueError:
         raise UnknownScope(f"the query has more than {_MAX_FIELDS} fields") from None
-    by_field: dict[str, list[str]] = {}
-    for name, value in pairs:
-        by_field.setdefault(name, []).append(value)
-    by_header: dict[str, list[str]] = {}
-    for name, value in headers:
-        by_header.setdefault(name.lower(), []).append(value)
+    by_field = _grouped(pairs)
+    by_header = _grouped((name.lower(), value) for name, value in headers)
+    _check_names(by_field, HEADERS)
+    _check_names((name for name in by_header if name.startswith("x-mcp-")), HEADERS.values())
     given = {field: by_header.get(header) or by_field.get(field, []) for field, header in HEADERS.items()}
-    return Scope(
+    for field, values in given.items():
+        words = [word for value in values for word in _words(value)]
+        if len(words) > _MAX_WORDS or any(len(word) > _MAX_WORD for word in words):
+            raise UnknownScope(f"{field} has more than {_MAX_WORDS} words, or one of more than {_MAX_WORD} characters")
+        if values and not words:
+            raise UnknownScope(f"{field} names nothing: leave it out, or say which")
+    prompts = {word.lower() for value in given["prompts"] for word in _words(value)}
+    if prompts - _OFF - _ON:
+        raise UnknownScope("prompts is on or off")
+    scope = Scope(
         frozenset(each for value in given["library"] if (each := value.strip())),
         frozenset(each for value in given["categories"] for each in _words(value)),
         frozenset(group for value in given["tags"] if (group := frozenset(_words(value)))),
-        any(value.strip().lower() in _OFF for value in given["prompts"]),
     )
+    return Wish(scope, bool(prompts & _OFF))
 
 
-def _words(value: str) -> Iterator[str]:
-    return (each.strip() for each in value.split(",") if each.strip())
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def _check_names(names: Iterable[str], known: Iterable[str]) -> None:
+    """See that no name is a field mistyped: it would choose nothing, and everything would be seen.
+
+    Raises:
+        UnknownScope: one is.
+    """
+    for name in itertools.islice(names, _MAX_FIELDS):
+        near = difflib.get_close_matches(name[:50].lower(), list(known), n=1, cutoff=0.75) if name not in known else []
+        if near:
+            raise UnknownScope(f"there is no field {name[:100]!r}; did you mean {near[0]!r}?")
+
+
+def _words(value: str) -> list[str]:
+    return [word for each in value.split(",") if (word := each.strip())]
 
 
 def _fault(kind: str, name: str, known: Iterable[str | None]) -> str:
     names = sorted(each for each in known if each)
-    near: Sequence[str] = difflib.get_close_matches(name, names, n=1)
+    near: Sequence[str] = difflib.get_close_matches(name[:100], names, n=1)
     said = f"there is no {kind} {name[:100]!r}"
     if near:
         said += f"; did you mean {near[0]!r}?"
@@ -103,17 +139,11 @@ def _fault(kind: str, name: str, known: Iterable[str | None]) -> str:
     return f"{said} ({plural}: {', '.join(names[:_MAX_TOLD]) or 'none'}{more})"
 
 
-Seen = Mapping[str, Offer]
-"""The prompts that a client sees, by their names."""
-
-
-def seen(offers: Offers, scope: Scope) -> Seen:
-    """The prompts in a scope.
+def seen(offers: Offers, scope: Scope) -> Iterator[str]:
+    """The names of the prompts in a scope, in order.
 
     Raises:
         UnknownScope: it names what there is not.
     """
     scope.check(offers)
-    if not (scope.libraries or scope.categories or scope.tags):
-        return offers.prompts
-    return {name: offer for name, offer in offers.prompts.items() if scope.holds(offer)}
+    return (name for name, offer in offers.prompts.items() if scope.holds(offer))

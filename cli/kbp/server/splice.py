@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 _KEY = "kbp.list"
+PAGE_TEXT = "kbp.page"
+"""Where a request (its ASGI scope) keeps the JSON of the list that its answer has."""
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
 

@@ -8,6 +8,7 @@ from kbp.model import Argument
 
 _GROUP = re.compile(r"\[[^][]*\]|<[^<>]*>|\([^()]*\)|[^\s|]+|\|")
 _WORD = re.compile(r"[\w.:/@+=-]+")
+_MAX_HINT = 1_000
 MAX_VALUES = 100
 """How many values a completion may have, by the protocol."""
 
@@ -58,6 +59,7 @@ def _hint(file: PromptFile) -> str:
 def _groups(hint: str) -> list[str]:
     """The parts of a hint, one an argument: `<app> [low|high]`."""
     groups: list[str] = []
+    hint = hint[:_MAX_HINT]
     is_open = False
     for piece in _GROUP.findall(hint):
         if piece == "|":
@@ -72,7 +74,7 @@ def _groups(hint: str) -> list[str]:
 
 def _alternatives(text: str) -> Iterator[str]:
     """The words that a text offers to choose from: `[low|high]`, or the first words of `add [x] | rm [x]`."""
-    inner = text.strip()
+    inner = text[:_MAX_HINT].strip()
     while inner[:1] + inner[-1:] in ("[]", "<>", "()") and len(_GROUP.findall(inner)) == 1:
         inner = inner[1:-1].strip()
     parts: list[list[str]] = [[]]

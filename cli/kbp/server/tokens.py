@@ -2,12 +2,14 @@
 
 import hashlib
 import hmac
+import os
 import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kbp import regular
 from kbp.display import said_of
 
 _LINE = re.compile(r"(?P<name>\S+)[ \t]+sha256:(?P<hash>[0-9a-f]{64})")
@@ -46,17 +48,39 @@ def read_tokens(path: Path) -> Tokens:
     Raises:
         BadTokens: it cannot be read, has a line that is no token, or none at all.
     """
+    found = tokens_of(path)
+    if not found.hashes:
+        raise BadTokens([f"{path}: it has no token"])
+    return found
+
+
+def add_token(path: Path, line: str) -> None:
+    """Add a line to a token file, which is made when it is not there. Lines that are added at once all come in.
+
+    Raises:
+        OSError: it cannot be written to.
+    """
+    before = regular.read(path, _MAX_FILE) if path.exists() else b""
+    end = b"" if not before or before.endswith(b"\n") else b"\n"
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(handle, "ab") as file:
+        file.write(end + f"{line}\n".encode())
+
+
+def tokens_of(path: Path) -> Tokens:
+    """The tokens that a file lets in, which may be none.
+
+    Raises:
+        BadTokens: it cannot be read, or has a line that is no token.
+    """
     try:
-        with path.open("rb") as file:
-            text = file.read(_MAX_FILE).decode("utf-8-sig")
+        text = regular.read(path, _MAX_FILE).decode("utf-8-sig")
     except OSError as error:
         raise BadTokens([f"{path}: {said_of(error)}"]) from None
     except UnicodeDecodeError:
         raise BadTokens([f"{path}: not UTF-8"]) from None
     faults: list[str] = []
     hashes = tuple(_lines(text, str(path), faults))
-    if not hashes and not faults:
-        faults.append(f"{path}: it has no token: `kbp serve --token-file {path} --new-token NAME` makes one")
     if faults:
         raise BadTokens(faults)
     return Tokens(hashes)

@@ -1,98 +1,159 @@
 """A stock that follows its files: looked at again and again, and read anew when they are other ones."""
 
 import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Iterator
+from typing import TYPE_CHECKING, Any
 
 from kbp.server import log
-from kbp.server.stock import look
+from kbp.server.stamps import Stamps, look
+from kbp.server.stock import Stock
 
 if TYPE_CHECKING:
-    from kbp.server.app import App
-    from kbp.server.stock import Stock
+    from anyio import CapacityLimiter
 
-Line = tuple[Callable[..., None], str, tuple[tuple[str, str | None], ...]]
-"""What tells an event, the event, and its fields."""
-_PAUSE, _SETTLE, _MAX_SETTLE = 0.5, 0.1, 2.0
+_PAUSE, _MAX_PAUSE, _SETTLE, _MAX_SETTLE = 0.5, 10.0, 0.1, 2.0
 _SHARE = 25
 """Looking takes one part in so many of the time, at most."""
+_Line = tuple[Callable[..., None], str, tuple[tuple[str, str | int | None], ...]]
+"""What tells an event, the event, and its fields."""
+_KEPT = "the last good version is served"
 
 
-async def follow(app: "App", *, is_watching: bool, on_hangup: Callable[[], None] = lambda: None) -> None:
-    """Keep the stock of a server as its files are, as long as it runs.
+class Keeper:
+    """Keeps a stock as its files are, and tells what it serves and what not.
 
-    Files are looked at by their times and sizes, which works on folders from another machine too. On SIGHUP all is read
-    anew, whatever they say, and `on_hangup` is called.
+    Args:
+        stock: what is kept.
+        changed: tells clients that the list of prompts is another.
+        is_watching: whether files are looked at, or all is read after a hangup only.
+        hung_up: set when all is to be read anew.
+        on_hangup: what else is read anew then.
     """
+
+    def __init__(
+        self,
+        stock: Stock,
+        changed: Callable[[], Coroutine[Any, Any, None]],
+        *,
+        hung_up: threading.Event,
+        is_watching: bool,
+        on_hangup: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._stock = stock
+        self._changed = changed
+        self._is_watching = is_watching
+        self._on_hangup = on_hangup
+        self._told: set[_Line] = set()
+        self._hung_up = hung_up
+
+    async def run(self) -> None:
+        """Follow the files as long as the server runs.
+
+        They are looked at by their times and sizes, which works on folders from another machine too. After a hangup all
+        is read anew, whatever they say.
+        """
+        import anyio
+
+        async with anyio.create_task_group() as group:
+            if self._is_watching:
+                group.start_soon(self._watch)
+            group.start_soon(self._heed_hangup)
+
+    def tell(self, why: str) -> None:
+        """Tell what is served now, and what is not and why: what was told the last time is not told again."""
+        if self._stock.fault is None:
+            log.info(why, prompts=len(self._stock.offers.prompts))
+        lines = dict.fromkeys(_lines(self._stock))
+        for tell, event, fields in lines:
+            if (tell, event, fields) not in self._told:
+                tell(event, **dict(fields))
+        for _, event, fields in sorted(self._told - lines.keys(), key=lambda line: str(line[2])):
+            if event == _KEPT:
+                log.info("is served as it is again", path=dict(fields).get("path"))
+        self._told = set(lines)
+
+    async def _watch(self) -> None:
+        import anyio
+
+        pause = _PAUSE
+        while True:
+            await anyio.sleep(pause)
+            now, seconds = await self._look()
+            pause = min(max(_PAUSE, _SHARE * seconds), _MAX_PAUSE)
+            if now != self._stock.stamps:
+                await self._settle()
+                await self._renew("files changed")
+
+    async def _settle(self) -> None:
+        """Wait until what is being written is written."""
+        import anyio
+
+        end = time.monotonic() + _MAX_SETTLE
+        last, _ = await self._look()
+        while time.monotonic() < end:
+            await anyio.sleep(_SETTLE)
+            now, _ = await self._look()
+            if now == last:
+                return
+            last = now
+
+    async def _look(self) -> tuple[Stamps, float]:
+        """The stamps of all files, and how many seconds of a processor that took."""
+        from anyio import to_thread
+
+        def timed() -> tuple[Stamps, float]:
+            start = time.thread_time()
+            return look(list(self._stock.stamps)), time.thread_time() - start
+
+        return await to_thread.run_sync(timed, abandon_on_cancel=True, limiter=_own_thread())
+
+    async def _renew(self, why: str, *, is_hangup: bool = False) -> None:
+        """Read all prompts anew, where it holds up no request, and tell clients when their list is another."""
+        from anyio import to_thread
+
+        def renew() -> bool:
+            if is_hangup:
+                self._on_hangup()
+            is_another = self._stock.renew()
+            self.tell(why)
+            return is_another
+
+        try:
+            if await to_thread.run_sync(renew, abandon_on_cancel=True, limiter=_own_thread()):
+                await self._changed()
+        except Exception as error:  # what was read before is still served
+            log.error("failed", doing=why, kind=type(error).__name__)
+
+    async def _heed_hangup(self) -> None:
+        import anyio
+
+        while True:
+            await anyio.sleep(_PAUSE / 2)
+            if self._hung_up.is_set():  # many are one
+                self._hung_up.clear()
+                await self._renew("read anew", is_hangup=True)
+
+
+def note_hangups() -> threading.Event:
+    """An event that SIGHUP sets from now on, instead of ending the process. For the main thread."""
+    hung_up = threading.Event()
+    number = getattr(signal, "SIGHUP", None)
+    if number is not None:
+        signal.signal(number, lambda *_: hung_up.set())
+    return hung_up
+
+
+def _own_thread() -> "CapacityLimiter":
+    """A thread that no request waits for, and that waits for no request."""
     import anyio
 
-    async with anyio.create_task_group() as group:
-        if is_watching:
-            group.start_soon(_watch, app)
-        if sys.platform != "win32" and threading.current_thread() is threading.main_thread():
-            group.start_soon(_heed_hangup, app, on_hangup)
+    return anyio.CapacityLimiter(1)
 
 
-async def _watch(app: "App") -> None:
-    import anyio
-    from anyio import to_thread
-
-    pause = _PAUSE
-    while True:
-        await anyio.sleep(pause)
-        start = time.perf_counter()
-        now = await to_thread.run_sync(look, list(app.stock.stamps), abandon_on_cancel=True)
-        pause = max(_PAUSE, _SHARE * (time.perf_counter() - start))
-        if now != app.stock.stamps:
-            await _settle(app)
-            await renew(app, "files changed")
-
-
-async def _settle(app: "App") -> None:
-    """Wait until what is being written is written."""
-    import anyio
-    from anyio import to_thread
-
-    end = time.monotonic() + _MAX_SETTLE
-    last = await to_thread.run_sync(look, list(app.stock.stamps), abandon_on_cancel=True)
-    while time.monotonic() < end:
-        await anyio.sleep(_SETTLE)
-        now = await to_thread.run_sync(look, list(app.stock.stamps), abandon_on_cancel=True)
-        if now == last:
-            return
-        last = now
-
-
-async def renew(app: "App", why: str) -> None:
-    """Read all prompts anew, where it holds up no request, and tell clients when their list is another."""
-    from anyio import to_thread
-
-    try:
-        is_another = await to_thread.run_sync(app.stock.renew, abandon_on_cancel=True)
-    except Exception as error:  # what was read before is still served
-        log.error("reading failed", kind=type(error).__name__)
-        return
-    tell_stock(app, why)
-    if is_another:
-        await app.changed()
-
-
-def tell_stock(app: "App", why: str) -> None:
-    """Tell what is served now, and what is not and why: what was told the last time is not told again."""
-    log.info(why, prompts=len(app.stock.offers.prompts))
-    lines = list(_lines(app.stock))
-    for line in lines:
-        if line not in app.told:
-            tell, event, fields = line
-            tell(event, **dict(fields))
-    app.told = set(lines)
-
-
-def _lines(stock: "Stock") -> Iterator[Line]:
-    def line(tell: Callable[..., None], event: str, **fields: str | None) -> Line:
+def _lines(stock: Stock) -> Iterator[_Line]:
+    def line(tell: Callable[..., None], event: str, **fields: str | int | None) -> _Line:
         return tell, event, tuple(fields.items())
 
     offers = stock.offers
@@ -100,24 +161,20 @@ def _lines(stock: "Stock") -> Iterator[Line]:
         yield line(log.error, "the prompts before are still served", why=stock.fault)
     for conflict in (*offers.conflicts, *(each for library in offers.libraries for each in library.conflicts)):
         yield line(log.warning, "conflict", what=conflict)
-    for path, reason in offers.kept:
-        yield line(log.warning, "the last good version is served", path=path, why=reason)
+    for plugin_id, left in offers.unnamed:
+        yield line(log.warning, "skipped", plugin=plugin_id, path=left.path, why=left.reason)
+    for plugin_id, kept in stock.kept().items():
+        for each in kept:
+            yield line(log.warning, _KEPT, plugin=plugin_id, path=each.path, line=each.line, why=each.reason)
     for library in offers.libraries:
-        for passed in library.passed:
-            yield line(log.info, "passed over", library=library.name or None, what=passed)
+        for left in library.passed:
+            tell = log.warning if left.is_fault else log.info
+            yield line(tell, "skipped", library=library.name or None, path=left.path, why=left.reason)
         for plugin in library.plugins:
-            for path, reason in plugin.skipped():
-                yield line(log.info, "skipped", plugin=plugin.id, path=path, why=reason)
+            for left in plugin.skipped():
+                tell = log.warning if left.is_fault else log.info
+                yield line(tell, "skipped", plugin=plugin.id, path=left.path, line=left.line, why=left.reason)
             for file in plugin.prompts.served:
                 if file.template is not None and file.template.dropped:
                     keys = ", ".join(file.template.dropped)
                     yield line(log.debug, "dropped", path=str(file.place.relative), keys=keys)
-
-
-async def _heed_hangup(app: "App", on_hangup: Callable[[], None]) -> None:
-    import anyio
-
-    with anyio.open_signal_receiver(signal.SIGHUP) as signals:
-        async for _ in signals:
-            on_hangup()
-            await renew(app, "read anew")
