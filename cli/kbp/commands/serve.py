@@ -62,8 +62,8 @@ def serve(
       kbp serve --library-config team.yaml --http :8000 --token-file tokens
 
     The prompts of the project are served, or those of PATHS; your own folders only where they are named. Over HTTP,
-    ?library= &categories= &tags= in the URL choose what a client sees, and &prompts=off gives it two tools in place of
-    prompts. GET /health says what is served, and what is not and why. SIGHUP reads all anew.
+    ?library= &categories= &tags= in the URL choose what a client sees, and &prompts=off gives it two tools besides. GET
+    /health says what is served, and what is not and why. SIGHUP reads all anew.
     """
     faults = [*reading.faults(), *bad_choice("--log-format", log_format, log.FORMATS)]
     faults += web.faults() if new_token is None else []
