@@ -13,6 +13,7 @@ from conftest import TESTS, Kbp
 
 from kbp.app import COMMANDS
 from kbp.commands import linting
+from kbp.libraries.file import load
 from kbp.linter.rules import RULES
 from kbp.output import manual, messages, prompts
 
@@ -66,6 +67,14 @@ def test_the_python_of_the_readme_runs() -> None:
     with contextlib.chdir(TESTS.parent):
         doctest.DocTestRunner(verbose=False).run(example, out=told.append)
     assert told == []
+
+
+def test_the_libraries_of_the_readme_can_be_read(tmp_path: Path) -> None:
+    blocks = re.findall(r"```yaml\n((?:#.*\n)?plugins:.*?)```\n", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        (tmp_path / "libraries.yaml").write_text(block)
+        assert load(tmp_path / "libraries.yaml").libraries
 
 
 def test_the_two_commands_are_there_and_ci_calls_the_one_of_the_tests() -> None:
