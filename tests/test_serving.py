@@ -1,6 +1,7 @@
 """What is served, and to whom: offers, bodies, scopes, tokens, suggestions, fields by revision."""
 
 import os
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from kbp.server import bodies, suggestions, tokens
 from kbp.server.loading import Loader
 from kbp.server.offers import Offers, offers_of
 from kbp.server.revisions import wire_prompt
-from kbp.server.scope import Scope, UnknownScope, Wish, seen, wish_of
+from kbp.server.scope import Scope, UnknownScope, Wish, nearest, seen, wish_of
 from kbp.server.stamps import look
 from kbp.server.stock import Harvest, Stock, Unreadable
 
@@ -188,13 +189,14 @@ def test_a_bug_in_reading_shows_and_is_not_tried_again_and_again(tree: Tree) -> 
 
 
 NAMES = ["a\nb.md", "\x1b[31m.md", "\u202eevil.md", "\x7f.md"]
+FINE = ["fine 日.md", "会議　メモ.md", "a\u200db.md"]
 
 
 def test_names_that_no_client_could_send_are_left_out(tree: Tree) -> None:
-    top = tree({f"prompts/{name}": "x\n" for name in NAMES} | {"prompts/fine 日.md": "x\n"})
+    top = tree({f"prompts/{name}": "x\n" for name in (*NAMES, *FINE)})
     (top / os.fsdecode(b"prompts/\xff.md")).write_text("x\n")
     offers = offers_of(read(top / "prompts"))
-    assert list(offers.prompts) == ["fine 日"]
+    assert list(offers.prompts) == sorted(name.removesuffix(".md") for name in FINE)
     assert len(offers.unnamed) == 5
     assert all(left.path.isascii() and left.path.isprintable() for _, left in offers.unnamed)
 
@@ -250,7 +252,7 @@ def _settle(stock: Stock) -> None:
 
 
 def body_of(path: Path, root: Path) -> bodies.Body:
-    file = files.load(Place(path, root, boundary=root))
+    file = files.load(Place(path, root, boundary=root), Manner(inside=os.path.realpath(root)))
     assert file.template is not None
     return bodies.Body(file, file.template)
 
@@ -304,12 +306,17 @@ def test_arguments_that_are_renamed_count_when_all_is_read_anew(tree: Tree) -> N
     body = body_of(top / "prompts/a.md", top)
     (top / "prompts/a.md").write_text(KB.replace("app", "workload"))
     assert said(body, app="loki") == "Look at loki since 1h.\n"
-    assert "other names" in str(body.fault)
+    assert "others now" in str(body.fault)
     copilot = body_of(top / "c.prompt.md", top)
     (top / "c.prompt.md").write_text("${input:new:x} b\n")
     assert said(copilot, old="a") == "a b\n"
     (top / "c.prompt.md").write_text("no inputs\n")
     assert said(copilot, old="a") == "no inputs\n"
+    (top / "commands/e.md").write_text("---\narguments: [from, to]\n---\nfrom $0 to $1\n")
+    ordered = body_of(top / "commands/e.md", top)
+    (top / "commands/e.md").write_text("---\narguments: [to, from]\n---\nfrom $1 to $0\n")
+    assert said(ordered, **{"from": "F", "to": "T"}) == "from F to T\n"
+    assert "others now" in str(ordered.fault)
 
 
 def test_a_broken_file_is_parsed_once(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,32 +339,44 @@ def test_a_broken_file_is_parsed_once(tree: Tree, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_file_that_hangs_is_given_up_and_comes_back(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading
-
     top = tree({"prompts/a.md": "A\n"})
     body = body_of(top / "prompts/a.md", top)
-    monkeypatch.setattr(bodies, "SLOW", 0.1)
-    goes_on, load = threading.Event(), files.load
+    monkeypatch.setattr(bodies, "_PATIENCE", 0.1)
+    began, goes_on, load = threading.Event(), threading.Event(), files.load
 
     def hanging(place: Place, manner: Manner) -> files.PromptFile:
+        began.set()
         goes_on.wait(20)
         return load(place, manner)
 
     monkeypatch.setattr(files, "load", hanging)
     first = threading.Thread(target=lambda: said(body))
     first.start()
-    time.sleep(0.05)
-    assert said(body) == "A\n"  # it waits no longer than is allowed
-    assert "could not be read within" in str(body.fault)
+    assert began.wait(20)
+    for _ in range(3):
+        start = time.monotonic()
+        assert said(body) == "A\n"  # it waits no longer than is allowed
+        assert time.monotonic() - start < 2
+        assert "too long to read" in str(body.fault)
     goes_on.set()
     first.join()
     assert said(body) == "A\n"
     assert body.fault is None
 
 
-def test_readers_side_by_side_end_with_the_newest(tree: Tree) -> None:
-    import threading
+def test_no_more_threads_are_given_to_files_that_hang(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    top = tree({"prompts/a.md": "A\n"})
+    body = body_of(top / "prompts/a.md", top)
+    assert said(body) == "A\n"
+    monkeypatch.setattr(bodies, "_under_way", dict.fromkeys(range(32), 0.0))
+    (top / "prompts/a.md").write_text("B\n")
+    assert said(body) == "A\n"
+    assert "too many files hang" in str(body.fault)
+    monkeypatch.setattr(bodies, "_under_way", {})
+    assert said(body) == "B\n"
 
+
+def test_readers_side_by_side_end_with_the_newest(tree: Tree) -> None:
     top = tree({"prompts/a.md": "0\n"})
     body = body_of(top / "prompts/a.md", top)
     stop = threading.Event()
@@ -392,8 +411,6 @@ def test_a_file_that_goes_is_rendered_as_it_was(tree: Tree) -> None:
 
 
 def test_a_link_that_is_swapped_all_the_time_never_leads_out(tree: Tree) -> None:
-    import threading
-
     top = tree({"in/prompts/a.md": "A\n", "secret.md": "secret\n"})
     path, stop = top / "in/prompts/a.md", threading.Event()
 
@@ -415,6 +432,21 @@ def test_a_link_that_is_swapped_all_the_time_never_leads_out(tree: Tree) -> None
     finally:
         stop.set()
         swapper.join()
+
+
+@pytest.mark.parametrize("what", ["lib", "lib/prompts", "lib/prompts/a.md"])
+def test_a_folder_that_is_swapped_for_a_link_never_leads_out(what: str, tree: Tree) -> None:
+    top = tree({"lib/prompts/a.md": "A\n", "out/prompts/a.md": "out\n", "out/prompts/b.md": "out\n", "a.md": "out\n"})
+    stock = Stock(Folder(top / what))
+    assert text(stock, "a") == "A\n"
+    swapped = "lib/prompts" if what.endswith(".md") else what
+    (top / swapped).rename(top / "away")
+    (top / swapped).symlink_to(top / "out" / ("prompts" if swapped.endswith("prompts") else ""))
+    for _ in range(2):
+        assert text(stock, "a") == "A\n"
+        stock.renew()
+        assert list(stock.offers.prompts) == ["a"]
+    assert not stock.is_whole()
 
 
 def test_a_link_does_not_lead_out_later(tree: Tree) -> None:
@@ -486,7 +518,6 @@ SCOPES: list[tuple[str, dict[str, str], list[str]]] = [
     ("", {"x-mcp-categories": "dev"}, ["l_two"]),
     ("tags=x", {"X-MCP-Tags": "z, y"}, ["m_three"]),
     ("prompts=off", {}, ["l_one", "l_two", "m_three"]),
-    ("other=1&library=l", {}, ["l_one", "l_two"]),
 ]
 
 
@@ -497,22 +528,22 @@ def test_a_scope_chooses(query: str, headers: dict[str, str], expected: list[str
 
 UNKNOWN = [
     ("library=lx", "there is no library 'lx'; did you mean 'l'? (libraries: l, m)"),
+    ("library=&X=1", "there is no field 'X'"),
     ("library=L", "there is no library 'L'"),
     ("categories=nothing", "there is no category 'nothing' (categories: dev, ops)"),
     ("tags=x,q", "there is no tag 'q' (tags: k, x, y, z)"),
     ("tags=../..", "there is no tag '../..'"),
     ("library=a&categories=b&tags=c", "there is no library 'a'"),
-    ("&".join(["a=1"] * 100), "more than 64 fields"),
+    ("&".join(["tags=x"] * 100), "more than 64 fields"),
     ("library=%ff%fe", "there is no library"),
     (f"library={'x' * 100_000}", "more than 200 characters"),
     (f"tags={','.join(['x'] * 100)}", "more than 64 words"),
     ("tags=" + ",".join(f"q{number}" for number in range(60)), "and 57 more are not there"),
     ("library=", "library names nothing"),
     ("tags=%20,", "tags names nothing"),
-    ("libary=l", "did you mean 'library'"),
-    ("Library=l", "did you mean 'library'"),
-    ("category=ops", "did you mean 'categories'"),
-    ("tag=x", "did you mean 'tags'"),
+    ("Library=l", "there is no field 'Library'"),
+    ("cat=ops", "fields: library, categories, tags, prompts"),
+    ("foo=1", "there is no field 'foo'"),
     ("prompts=of", "prompts is on or off"),
 ]
 
@@ -523,6 +554,23 @@ def test_an_unknown_scope_says_what_there_is(query: str, fault: str, offers: Off
         list(seen(offers, wish_of(query, ()).scope))
     assert fault in str(caught.value)
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("name", ["X-MCP-Libary", "x-mcp-library-", "X-MCP-Category", "X-MCP-Tag"])
+def test_a_header_that_is_mistyped_is_refused(name: str) -> None:
+    with pytest.raises(UnknownScope, match="did you mean"):
+        wish_of("", [(name, "x")])
+    assert wish_of("", [("X-MCP-Something-Else", "x"), ("Accept", "y")]) == Wish()
+
+
+def test_near_names_are_looked_for_in_time() -> None:
+    long = [f"{'x' * 190}{number:05}" for number in range(5_000)]
+    short = [f"debug-{number:05}" for number in range(5_000)]
+    start = time.monotonic()
+    assert nearest(long[0] + "y", long) is None
+    assert nearest("debug-0000x", short) is not None
+    assert nearest("", short) is nearest("zz", short) is None
+    assert time.monotonic() - start < 0.5
 
 
 @pytest.mark.parametrize("value", ["off", "OFF", "false", "0", "no", "none"])

@@ -60,6 +60,7 @@ class Manner:
         extra_keys: keys that the settings allow besides those of the dialect.
         max_file: how many bytes a file may have.
         max_frontmatter: how many characters its frontmatter may have.
+        inside: the folder, free of links, in which a file really lies; where that is not known, its place says where.
     """
 
     given: Dialect | None = None
@@ -69,6 +70,7 @@ class Manner:
     extra_keys: frozenset[str] = frozenset()
     max_file: int = documents.MAX_FILE
     max_frontmatter: int = documents.MAX_FRONTMATTER
+    inside: str | None = None
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,7 @@ def shown(path: Path) -> str:
 
 def load(place: Place, manner: Manner = Manner()) -> PromptFile:
     """The prompt file at a place. Never raises on content: a file that cannot be read is refused."""
-    data = read_bytes(place.path, manner.max_file, place.boundary)
+    data = read_bytes(place.path, manner.max_file, manner.inside or _resolved(place.boundary))
     if isinstance(data, Problem):
         return _understand(Document("", problems=(data,)), place, manner)
     return read(data, place, manner)
@@ -246,13 +248,17 @@ def _doubting(problem: Problem, detection: Detection) -> Problem:
     return replace(problem, help=f"{problem.help}; {guess}" if problem.help else guess)
 
 
-def read_bytes(path: Path, limit: int = documents.MAX_FILE, boundary: Path | None = None) -> bytes | Problem:
+def _resolved(folder: Path | None) -> str | None:
+    return os.path.realpath(folder) if folder is not None else None
+
+
+def read_bytes(path: Path, limit: int = documents.MAX_FILE, inside: str | None = None) -> bytes | Problem:
     """The bytes of a regular file, or why there are none. No more is read than a prompt file may have.
 
-    Where a boundary is given, the file really lies below that folder, whichever links lead to it.
+    Where a folder is given (free of links), the file really lies below it, whichever links lead to it.
     """
     try:
-        return regular.read(path, limit, boundary)
+        return regular.read(path, limit, inside)
     except regular.TooLong:
         return documents.too_large(limit)
     except OSError as error:

@@ -14,13 +14,13 @@ class Outside(OSError):
     """A file lies outside the folder that links may lead to."""
 
 
-def read(path: str | Path, limit: int, boundary: Path | None = None) -> bytes:
+def read(path: str | Path, limit: int, inside: str | None = None) -> bytes:
     """The bytes of a regular file.
 
     Args:
         path: the file, or a link to it.
         limit: how many bytes it may have.
-        boundary: the folder in which the file really is, whichever links lead to it; None: anywhere.
+        inside: the folder, free of links, in which the file really is, whichever links lead to it; None: anywhere.
 
     Raises:
         TooLong: it has more bytes.
@@ -33,7 +33,7 @@ def read(path: str | Path, limit: int, boundary: Path | None = None) -> bytes:
         if not stat.S_ISREG(mode):
             said = "a folder, not a file" if stat.S_ISDIR(mode) else "not a regular file"
             raise OSError(errno.EINVAL, said)
-        if boundary is not None and not _lies_in(handle, path, boundary):
+        if inside is not None and not _location(handle, path).startswith(inside.rstrip(os.sep) + os.sep):
             raise Outside(errno.EXDEV, "a symbolic link that leads out of the root")
         with os.fdopen(handle, "rb", closefd=False) as file:
             data = file.read(limit + 1)
@@ -44,14 +44,9 @@ def read(path: str | Path, limit: int, boundary: Path | None = None) -> bytes:
     return data
 
 
-def _lies_in(handle: int, path: str | Path, boundary: Path) -> bool:
-    """Whether an open file really lies in a folder: asked of the system, as its path may lead elsewhere by now."""
+def _location(handle: int, path: str | Path) -> str:
+    """Where an open file really is: asked of the system, as its path may lead elsewhere by now."""
     try:
-        location = os.readlink(f"/proc/self/fd/{handle}")  # noqa: PTH115 (no path of the file system)
+        return os.readlink(f"/proc/self/fd/{handle}")  # noqa: PTH115 (no path of the file system)
     except OSError:  # no Linux
-        location = os.path.realpath(path)
-    written = os.path.abspath(boundary).rstrip(os.sep) + os.sep  # noqa: PTH100 (resolve() would follow links)
-    # No link anywhere, as nearly always.
-    if location == os.path.abspath(path) and location.startswith(written):  # noqa: PTH100
-        return True
-    return location.startswith(os.path.realpath(boundary).rstrip(os.sep) + os.sep)
+        return os.path.realpath(path)

@@ -2,16 +2,18 @@
 
 import functools
 import gc
+import os
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from kbp.commands.bundles import spelt
 from kbp.commands.console import DONE, Console, Stop
 from kbp.commands.options import bad_choice
+from kbp.commands.running import LEFT
 from kbp.commands.serving import CLIENTS, Reader, Web, absolute, client_configuration
 from kbp.commands.sources import STDIN, Reading
 from kbp.display import said_of
@@ -115,10 +117,7 @@ def _make_token(name: str, path: Path | None, console: Console) -> int:
         console.explain(f"a token file lets it in with this line:\n{line}")
         return DONE
     try:
-        if path.exists():
-            tokens.tokens_of(path)
-        console.print(f"{token}\n")
-        tokens.add_token(path, line)
+        tokens.add_token(path, line, lambda: console.print(f"{token}\n"))
     except tokens.BadTokens as bad:
         raise Stop(bad.faults) from None
     except OSError as error:
@@ -147,12 +146,14 @@ def _arguments(options: list[str], paths: list[str], config: Path | None, consol
     return [*before, "serve", *options, *(["--", *paths] if any(p.startswith("-") for p in paths) else paths)]
 
 
-def _serve_stdio(reader: Reader, console: Console, hung_up: threading.Event, *, watches: bool) -> int:
+def _serve_stdio(reader: Reader, console: Console, hung_up: threading.Event, *, watches: bool) -> NoReturn:
     from kbp.server import stdio
     from kbp.server.app import App
     from kbp.server.stock import Stock
     from kbp.server.watch import Keeper
 
+    if sys.stdin is None or not sys.stdout.writable():
+        raise Stop("a client is on stdin and stdout, and one of them is closed")
     stock = Stock(reader)
     app = App(stock, is_logged=False)
     keeper = Keeper(stock, app.changed, hung_up=hung_up, is_watching=watches)
@@ -166,10 +167,9 @@ def _serve_stdio(reader: Reader, console: Console, hung_up: threading.Event, *, 
     keeper.tell("serving")
     _settle_memory()
     stdio.run(app)
-    return DONE
 
 
-def _serve_http(reader: Reader, web: Web, hung_up: threading.Event, *, watches: bool) -> int:
+def _serve_http(reader: Reader, web: Web, hung_up: threading.Event, *, watches: bool) -> NoReturn:
     import anyio
 
     from kbp.server import http
@@ -189,8 +189,13 @@ def _serve_http(reader: Reader, web: Web, hung_up: threading.Event, *, watches: 
             log.warning(said, help=help)
         _settle_memory()
         application = http.application(app, web.doors((lambda: known.tokens) if known is not None else None))
-        anyio.run(http.serve, app, application, listener, web.url(listener.getsockname()[1]))
-    return DONE
+        try:
+            anyio.run(http.serve, app, application, listener, web.url(listener.getsockname()[1]))
+            code = DONE
+        except KeyboardInterrupt as left:
+            code = int(left.args[0]) if left.args else LEFT
+        sys.stderr.flush()
+        os._exit(code)  # a thread may wait for a file that hangs
 
 
 class _Tokens:

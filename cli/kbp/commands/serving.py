@@ -22,7 +22,7 @@ from kbp.libraries import served
 from kbp.library import Library, load_all
 from kbp.search import Search, find_paths
 from kbp.server import log
-from kbp.server.doors import LOCAL, Doors
+from kbp.server.doors import LOCAL, Doors, host_of, origin_of
 from kbp.server.loading import Loader
 from kbp.server.stock import Harvest, Unreadable
 
@@ -71,11 +71,10 @@ class Web:
         else:
             faults += _address_faults(self.http)
         for host in self.allowed_host or ():
-            if not host or "/" in host or not host.isprintable() or " " in host:
-                faults.append(f"--allowed-host {host!r}: a name, without http:// and without a path")
+            if host_of(host) is None:
+                faults.append(f"--allowed-host {host!r}: a name in ASCII, without http:// and without a path")
         for origin in self.allowed_origin or ():
-            scheme, mark, rest = origin.partition("://")
-            if scheme not in ("http", "https") or not mark or not rest or "/" in rest:
+            if origin_of(origin) is None:
                 faults.append(f"--allowed-origin {origin!r}: it is like https://app.example, without a path")
         return faults
 

@@ -9,6 +9,7 @@ from kbp import __version__
 from kbp.live.base import LEGACY
 from kbp.server import log, mirror
 from kbp.server.handlers import Handlers
+from kbp.server.scope import shown_fields
 from kbp.server.splice import PAGE_TEXT, mark
 from kbp.server.stock import Stock
 
@@ -141,7 +142,7 @@ class App:
             token=_token(ctx),
             outcome=outcome,
             why=why,
-            scope=(ctx.request.url.query or None) if ctx.request is not None and why is not None else None,
+            scope=shown_fields(ctx.request.url.query) if ctx.request is not None and why is not None else None,
             ms=round(seconds * 1000, 1),
         )
         if self.metrics is not None:

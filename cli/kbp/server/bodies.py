@@ -13,10 +13,10 @@ from kbp.server.stamps import Stamp, is_settled, stamp_of
 MAX_RESULT = 4 * 1024 * 1024
 """How many characters a filled body may have: values come from strangers, and placeholders multiply them."""
 SLOW = 5.0
-"""After how many seconds a file that is still being read is given up, for this time."""
-_LATER = 0.2
-_READS = threading.BoundedSemaphore(32)
-"""As many files may be read at once; what hangs on a folder of another machine takes no more threads."""
+"""After how many seconds a file that is still being read counts as one that hangs."""
+_LATER, _PATIENCE = 0.2, 1.0
+_MAX_HANGING = 32
+"""How many files may hang, as on a folder of a machine that is gone, before no more threads are given to such reads."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Body:
         self._declared = template
         self._state = _State(template)
         self._reading = threading.Lock()
+        self._began: float | None = None
 
     @property
     def fault(self) -> str | None:
@@ -57,13 +58,21 @@ class Body:
             renderer.MissingArguments: a required argument has no value.
             renderer.TooLarge: the result would have more than MAX_RESULT characters.
         """
-        if not self._reading.acquire(timeout=SLOW):
-            self.give_up()
-        else:
+        began = self._began
+        if began is not None and time.monotonic() - began > _PATIENCE:
+            self.give_up()  # somebody waits for the file already
+        elif _hanging() >= _MAX_HANGING:
+            self._state = replace(self._state, stamp=None, fault="too many files hang, and this one is not read")
+        elif self._reading.acquire(timeout=_PATIENCE):
+            self._began = _under_way[id(self)] = time.monotonic()
             try:
                 self._read_again()
             finally:
+                del _under_way[id(self)]
+                self._began = None
                 self._reading.release()
+        else:
+            self.give_up()
         return self.last_messages(values)
 
     def last_messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
@@ -75,27 +84,21 @@ class Body:
     def give_up(self) -> None:
         """Note that the file cannot be read in time, unless that has ended."""
         if self._reading.locked():
-            self._state = replace(self._state, stamp=None, fault=f"it could not be read within {SLOW:g} s")
+            self._state = replace(self._state, stamp=None, fault="it takes too long to read")
 
     def _read_again(self) -> None:
-        if not _READS.acquire(timeout=SLOW / 5):
-            self._state = replace(self._state, stamp=None, fault="too many files cannot be read in time")
+        before, now = self._state, time.monotonic()
+        stamp = stamp_of(str(self._file.place.path))
+        is_same = stamp is not None and stamp == before.stamp
+        if is_same and before.is_believed:
             return
-        try:
-            before, now = self._state, time.monotonic()
-            stamp = stamp_of(str(self._file.place.path))
-            is_same = stamp is not None and stamp == before.stamp
-            if is_same and before.is_believed:
-                return
-            body = self._body() if stamp is not None else "it is not there, or cannot be read"
-            is_believed = stamp is not None and (is_settled(stamp) or (is_same and now - before.seen > _LATER))
-            seen = before.seen if is_same else now
-            if isinstance(body, str):
-                self._state = _State(before.template, stamp, body, is_believed, seen)
-            else:
-                self._state = _State(body, stamp, None, is_believed, seen)
-        finally:
-            _READS.release()
+        body = self._body() if stamp is not None else "it is not there, or cannot be read"
+        is_believed = stamp is not None and (is_settled(stamp) or (is_same and now - before.seen > _LATER))
+        seen = before.seen if is_same else now
+        if isinstance(body, str):
+            self._state = _State(before.template, stamp, body, is_believed, seen)
+        else:
+            self._state = _State(body, stamp, None, is_believed, seen)
 
     def _body(self) -> Template | str:
         """What is rendered of the file as it is now, or why nothing of it is."""
@@ -103,13 +106,29 @@ class Body:
         read = files.load(self._file.place, manner)
         if read.template is None:
             return read.problems[0].message if read.problems else read.detection.why
-        if _is_renamed(self._declared, read.template):
-            return "its arguments have other names now: they count when all is read anew"
+        if not _takes_the_same(self._declared, read.template):
+            return "its arguments are others now: they count when all is read anew"
         return replace(self._declared, body=read.template.body)
 
 
-def _is_renamed(declared: Template, now: Template) -> bool:
-    """Whether values for the arguments that clients know would go nowhere: one is gone, and another is in its place."""
+def _takes_the_same(declared: Template, now: Template) -> bool:
+    """Whether what a client gives for the arguments that it knows arrives where the body now wants it.
+
+    Arguments may be added: they are not given yet. One that is gone while another has come, or a position that counts
+    another one, is a different thing under the old name.
+    """
     known, new = ({argument.name for argument in each.arguments} for each in (declared, now))
     used = {each.name for each in now.placeholders if each.kind is Kind.NAMED}
-    return bool(known - new) and bool(used - known)
+    counts = any(each.kind is Kind.POSITION for each in now.placeholders)
+    if counts and now.positions[: len(declared.positions)] != declared.positions:
+        return False
+    return not (known - new and used - known)
+
+
+_under_way: dict[int, float] = {}
+
+
+def _hanging() -> int:
+    """How many files are being read for too long."""
+    late = time.monotonic() - SLOW
+    return sum(began < late for began in list(_under_way.values()))

@@ -25,15 +25,13 @@ MAX_BODY = 4 * 1024 * 1024
 """How many bytes the body of a request may have."""
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 """The names of this machine, as URLs have them."""
-LOCAL_PAGE = r"https?://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?"
-"""The origins of pages of this machine."""
 _BODY_SECONDS = 30.0
 _SAID = {
     404: "there is nothing at this path",
     408: "the body does not come",
     413: f"the body has more than {MAX_BODY // 1024 // 1024} MiB",
 }
-_INVALID_REQUEST = -32600
+_INVALID_REQUEST, _PARSE_ERROR = -32600, -32700
 _WHY, _TOKEN = "kbp.why", "kbp.token"
 
 
@@ -51,6 +49,16 @@ class Doors:
     origins: tuple[str, ...] = ()
     tokens: Callable[[], Tokens] | None = None
 
+    def lets_in_name(self, host: str) -> bool:
+        """Whether a Host header names the server."""
+        name = host_of(host)
+        return name is not None and name in {host_of(each) for each in (*LOCAL, *self.hosts)}
+
+    def lets_in_page(self, origin: str) -> bool:
+        """Whether the page of an Origin header may call the server."""
+        page = origin_of(origin)
+        return page is not None and (page[1] in LOCAL or page in {origin_of(each) for each in self.origins})
+
 
 class Named:
     """Answers who calls the server by one of its names, from a page that may call it. /ready is open to all."""
@@ -58,8 +66,7 @@ class Named:
     def __init__(self, inner: Asgi, doors: Doors, refused: Callable[[int], None]) -> None:
         self._inner = inner
         self._refused = refused
-        self._hosts = {_host(name) for name in (*LOCAL, *doors.hosts)}
-        self._origins = {_origin(page) for page in doors.origins}
+        self._doors = doors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let it in."""
@@ -74,12 +81,12 @@ class Named:
             [value.decode("latin-1") for name, value in scope["headers"] if name == wanted]
             for wanted in (b"host", b"origin")
         )
-        if len(hosts) != 1 or _host(hosts[0]) not in self._hosts:
+        if len(hosts) != 1 or not self._doors.lets_in_name(hosts[0]):
             shown = ", ".join(hosts) or "none"
-            help = f"--allowed-host {_host(hosts[0]) or hosts[0]}" if len(hosts) == 1 else None
+            help = f"--allowed-host {host_of(hosts[0])}" if len(hosts) == 1 and host_of(hosts[0]) else None
             tell_refused(scope, 421, f"Host {shown} is no name of this server", help)
             answer = PlainTextResponse("This server is not called so.\n", status_code=421)
-        elif len(origins) > 1 or not all(self._is_allowed(origin) for origin in origins):
+        elif len(origins) > 1 or not all(map(self._doors.lets_in_page, origins)):
             tell_refused(scope, 403, f"Origin {', '.join(origins)} may not call it", f"--allowed-origin {origins[0]}")
             answer = PlainTextResponse("This page may not call this server.\n", status_code=403)
         else:
@@ -88,11 +95,8 @@ class Named:
         self._refused(answer.status_code)
         await answer(scope, receive, send)
 
-    def _is_allowed(self, origin: str) -> bool:
-        return _origin(origin) in self._origins or re.fullmatch(LOCAL_PAGE, origin) is not None
 
-
-def _host(text: str) -> str | None:
+def host_of(text: str) -> str | None:
     """The host of a Host header: in lower case, without its port and a last dot; None of what is none."""
     match = re.fullmatch(r"(\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?(?::[0-9]{1,5})?", text.lower())
     if match is None:
@@ -104,10 +108,10 @@ def _host(text: str) -> str | None:
     return match[1]
 
 
-def _origin(text: str) -> tuple[str, str, str] | None:
+def origin_of(text: str) -> tuple[str, str, str] | None:
     """Scheme, host and port of an Origin, the port being "" where it is that of the scheme; None of what is none."""
     match = re.fullmatch(r"(https?)://(.*?)(?::([0-9]{1,5}))?", text.lower())
-    host = _host(match[2]) if match is not None and ":" not in match[2].partition("]")[2] else None
+    host = host_of(match[2]) if match is not None and ":" not in match[2].partition("]")[2] else None
     if match is None or host is None:
         return None
     port = match[3] or ""
@@ -148,9 +152,9 @@ class Guard:
             status, body = await _body(scope, receive)
             if status:
                 answer = PlainTextResponse(f"{_SAID[status]}\n", status_code=status)
-            elif scope["method"] == "POST" and body is not None and not _is_message(body):
-                scope[_WHY] = "the body is no message of JSON-RPC"
-                error = {"code": _INVALID_REQUEST, "message": scope[_WHY]}
+            elif scope["method"] == "POST" and body is not None and (fault := _fault_of(body)) is not None:
+                code, scope[_WHY] = fault
+                error = {"code": code, "message": scope[_WHY]}
                 answer = JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status_code=400)
         if answer is not None:
             self._tell(scope, answer.status_code)
@@ -208,15 +212,25 @@ class Guard:
         return self._tokens is None or self._tokens().name_of(scope[_TOKEN]) is not None
 
 
-def _is_message(body: bytes) -> bool:
-    """Whether a body is one message of JSON-RPC, or no JSON, to which the SDK has the answer."""
+def _fault_of(body: bytes) -> tuple[int, str] | None:
+    """Why a body is not one message of JSON-RPC: the code and the words of the error; None when it is one."""
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):
-        return True
+        return _PARSE_ERROR, "the body is no JSON"
     if not isinstance(content, dict) or content.get("jsonrpc") != "2.0":
-        return False
-    return isinstance(content.get("method"), str) or "result" in content or "error" in content
+        return _INVALID_REQUEST, "the body is no message of JSON-RPC"
+    number, params = content.get("id"), content.get("params")
+    if ("id" in content and (isinstance(number, bool) or not isinstance(number, int | str))) or (
+        "params" in content and not isinstance(params, dict)
+    ):
+        return _INVALID_REQUEST, "the id or the params of the message are none that the protocol knows"
+    error = content.get("error")
+    is_error = isinstance(error, dict) and isinstance(error.get("code"), int) and isinstance(error.get("message"), str)
+    is_answer = isinstance(content.get("result"), dict) or is_error
+    if isinstance(content.get("method"), str) or ("id" in content and is_answer):
+        return None
+    return _INVALID_REQUEST, "the message has no method"
 
 
 async def _body(scope: Scope, receive: Receive) -> tuple[int, bytes | None]:

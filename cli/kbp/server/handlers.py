@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-import difflib
 import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ from kbp.server import mirror
 from kbp.server.bodies import SLOW
 from kbp.server.offers import Offer
 from kbp.server.revisions import RESULT_SINCE, fitted, sendable
-from kbp.server.scope import UnknownScope, Wish, wish_of
+from kbp.server.scope import UnknownScope, Wish, nearest, wish_of
 from kbp.server.splice import PAGE_TEXT
 from kbp.server.stock import Stock
 from kbp.server.suggestions import MAX_VALUES, matching, values_of
@@ -24,6 +23,7 @@ from kbp.server.views import View, Views
 
 if TYPE_CHECKING:
     import mcp_types
+    from anyio import CapacityLimiter
     from mcp import MCPError
     from mcp.server.context import ServerRequestContext
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Result = dict[str, Any]
 QUESTION = "arguments"
 """The key of the one question that asks for all missing arguments."""
-_MAX_COMPARED, _MAX_UNKNOWN = 2_000, 10
+_MAX_UNKNOWN = 10
 _NO_RESOURCE = -32002  # up to 2025-11-25
 _LIST = {"ttlMs": 0, "cacheScope": "private"}
 _WISH = "kbp.wish"
@@ -42,7 +42,7 @@ def invalid(message: str, **data: Any) -> "MCPError":
     """The error that a request is wrong (-32602)."""
     from mcp import MCPError
 
-    return MCPError(code=INVALID_PARAMS, message=message, data=data or None)
+    return MCPError(code=INVALID_PARAMS, message=sendable(message), data=sendable(data) or None)
 
 
 class Handlers:
@@ -73,9 +73,8 @@ class Handlers:
         offer = view.find(name)
         if offer is not None:
             return offer
-        names = view.names()
-        near = difflib.get_close_matches(name[:100], names, n=1) if len(names) <= _MAX_COMPARED else []
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        near = nearest(name, view.names())
+        hint = f"; did you mean {near!r}?" if near else ""
         raise invalid(f"there is no prompt {name[:200]!r}{hint}", prompt=name[:200])
 
     # Prompts
@@ -234,10 +233,19 @@ async def _in_thread(offer: Offer, values: Mapping[str, str]) -> Sequence[Messag
     import anyio
     from anyio import to_thread
 
-    with anyio.move_on_after(SLOW * 1.5):
-        return await to_thread.run_sync(functools.partial(offer.body.messages, values), abandon_on_cancel=True)
+    with anyio.move_on_after(SLOW):
+        fill = functools.partial(offer.body.messages, values)
+        return await to_thread.run_sync(fill, abandon_on_cancel=True, limiter=_threads())
     offer.body.give_up()
     return await to_thread.run_sync(functools.partial(offer.body.last_messages, values), abandon_on_cancel=True)
+
+
+@functools.cache
+def _threads() -> "CapacityLimiter":
+    """Threads for prompts alone, so that a file that hangs takes none that others need."""
+    import anyio
+
+    return anyio.CapacityLimiter(64)
 
 
 def _can_be_asked(ctx: "Context") -> bool:
@@ -261,10 +269,9 @@ def _question(offer: Offer, missing: Sequence[Argument]) -> Result:
     schema = {"type": "object", "properties": properties, "required": [each.name for each in missing]}
     message = f"{offer.prompt.name} needs {counted(len(missing), 'argument')}"
     params = {"mode": "form", "message": message, "requestedSchema": schema}
-    return {
-        "resultType": "input_required",
-        "inputRequests": {QUESTION: {"method": "elicitation/create", "params": params}},
-    }
+    question = {"method": "elicitation/create", "params": params}
+    result: Result = sendable({"resultType": "input_required", "inputRequests": {QUESTION: question}})
+    return result
 
 
 def _answered(answer: Any, missing: Sequence[Argument]) -> dict[str, str]:

@@ -40,7 +40,7 @@ def health(stock: Stock, faults: Iterable[str] = ()) -> dict[str, Any]:
         },
         "conflicts": list(offers.conflicts),
         "kept": [
-            {"plugin": plugin, "path": each.path, "line": each.line, "reason": each.reason}
+            {"plugin": plugin, **_left(Left(each.path, each.reason, each.line))}
             for plugin, kept in stock.kept().items()
             for each in kept
         ],

@@ -1,16 +1,16 @@
 """A server of prompts over HTTP, with what operators ask it."""
 
-import asyncio
 import contextlib
 import json
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kbp.server import log
 from kbp.server.app import App
-from kbp.server.doors import LOCAL_PAGE, MAX_BODY, Asgi, Doors, Guard, Named
+from kbp.server.connections import HEAD_SECONDS, patient_protocol
+from kbp.server.doors import MAX_BODY, Asgi, Doors, Guard, Named
 from kbp.server.health import health
 
 if TYPE_CHECKING:
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 PATH = "/mcp"
-_HEAD_SECONDS, _GRACE_SECONDS = 30.0, 3
+_GRACE_SECONDS = 3
 _IDLE_SECONDS, _MAX_SESSIONS, _MAX_CONNECTIONS = 30 * 60, 4_000, 1_000
-_MAX_HEAD = 64 * 1024
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -64,10 +63,15 @@ def application(app: App, doors: Doors) -> Asgi:
         custom_starlette_routes=routes,
     )
     refused = app.metrics.refuse if app.metrics is not None else lambda status: None
-    shared = CORSMiddleware(
+
+    class Shared(CORSMiddleware):
+        """Tells browsers what pages may do, by the rule that they are let in by."""
+
+        def is_allowed_origin(self, origin: str) -> bool:
+            return doors.lets_in_page(origin)
+
+    shared = Shared(
         Guard(web, doors, refused),
-        allow_origins=doors.origins,
-        allow_origin_regex=LOCAL_PAGE,
         allow_methods=["GET", "POST", "DELETE"],
         allow_headers=["*"],
         expose_headers=["Mcp-Session-Id", "WWW-Authenticate"],
@@ -139,68 +143,14 @@ async def serve(app: App, web: Asgi, listener: socket.socket, url: str) -> None:
 
     config = uvicorn.Config(
         web,
-        http=_patient_protocol(),
+        http=patient_protocol(app.metrics.refuse if app.metrics is not None else lambda status: None),
         ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
         limit_concurrency=_MAX_CONNECTIONS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
-        timeout_keep_alive=int(_HEAD_SECONDS),
+        timeout_keep_alive=int(HEAD_SECONDS),
     )
     with contextlib.closing(listener):
         await Graceful(config).serve(sockets=[listener])
-
-
-def _patient_protocol() -> type[asyncio.Protocol]:
-    """The HTTP of uvicorn, for requests whose heads come in time and within bounds."""
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-    class Patient(HttpToolsProtocol):
-        _head: int | None = 0
-        _timer: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._await_head()
-
-        def _await_head(self) -> None:
-            self._head = 0
-            self._stop_timer()
-            self._timer = self.loop.call_later(_HEAD_SECONDS, self._leave, 0)
-
-        def _leave(self, unread: int) -> None:
-            """End a connection on which nothing comes, when its client does not read what was sent either."""
-            left = self.transport.get_write_buffer_size()
-            if left and left != unread:
-                self._timer = self.loop.call_later(_HEAD_SECONDS, self._leave, left)
-            else:
-                self.transport.abort()
-
-        def _stop_timer(self) -> None:
-            if self._timer is not None:
-                self._timer.cancel()
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if self._head is not None:
-                self._head += len(data)
-                if self._head > _MAX_HEAD and not self.transport.is_closing():
-                    log.warning("refused", status=431, client=self.client[0] if self.client else None)
-                    self.transport.write(b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n")
-                    self.transport.close()
-
-        def on_headers_complete(self) -> None:
-            self._head = None
-            self._stop_timer()
-            super().on_headers_complete()
-
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            self._await_head()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_timer()
-            super().connection_lost(exc)
-
-    return Patient

@@ -12,10 +12,10 @@ from kbp.server.stamps import Stamp, is_settled, stamp_of
 
 @dataclass(frozen=True)
 class Kept:
-    """A file that is served as it last was: its path in its plugin, the line of its first fault, and the reason."""
+    """A file that is served as it last was: its path in its plugin, the line of its fault if it has one, the reason."""
 
     path: str
-    line: int
+    line: int | None
     reason: str
 
 
@@ -34,14 +34,18 @@ class Loader:
     def __init__(self) -> None:
         self._before: dict[tuple[str, str | None], _Loaded] = {}
         self._now: dict[tuple[str, str | None], _Loaded] = {}
+        self._real: dict[str, str] = {}
 
     def load(self, place: Place, manner: Manner) -> PromptFile:
         """The file at a place, read in a manner."""
         key = str(place.path), manner.library
         before = self._before.get(key)
-        if place.boundary is None:  # it was named itself: where it leads the first time, it stays
-            first = before.place.boundary if before is not None else Path(os.path.realpath(place.path)).parent
-            place = replace(place, boundary=first)
+        # Where a folder, or a file that was named itself, leads the first time, it stays.
+        folder = str(place.boundary) if place.boundary is not None else f"{place.path}/.."
+        if folder not in self._real:
+            found = Path(os.path.realpath(place.path if place.boundary is None else folder))
+            self._real[folder] = str(found.parent if place.boundary is None else found)
+        manner = replace(manner, inside=self._real[folder])
         loaded = self._loaded(place, manner, before)
         self._now[key] = loaded
         return loaded.file

@@ -1,5 +1,6 @@
 """What a server offers at one time: the prompts of its libraries, each under its name."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -8,6 +9,11 @@ from kbp.files import PromptFile
 from kbp.libraries.served import Left, Plugin, Served
 from kbp.model import Prompt
 from kbp.server.bodies import Body
+
+# Control characters, ends of lines, bytes that are no text, and what turns the direction of text.
+_UNSENDABLE = re.compile(
+    "[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]"
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ def offers_of(libraries: Sequence[Served], before: Offers | None = None) -> Offe
             offer = _offer(file, library, plugin, last.get(file.name))
             if offer is None:
                 continue
-            if not file.name.isprintable():  # control characters, bytes that are no text, turned directions
+            if _UNSENDABLE.search(file.name):
                 reason = "its name has characters that clients cannot send"
                 unnamed.append((plugin.id, Left(ascii(str(file.place.relative)), reason, is_fault=True)))
                 continue

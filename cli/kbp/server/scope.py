@@ -2,7 +2,7 @@
 
 import difflib
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
@@ -18,7 +18,7 @@ HEADERS = {
 _OFF = frozenset({"off", "false", "0", "no", "none"})
 _ON = frozenset({"on", "true", "1", "yes", "all"})
 _MAX_FIELDS, _MAX_WORDS, _MAX_WORD, _MAX_TOLD = 64, 64, 200, 20
-_MAX_FAULTS = 3
+_MAX_FAULTS, _MAX_SAID, _MAX_OFF, _MAX_COMPARED = 3, 60, 3, 200
 
 
 class UnknownScope(ValueError):
@@ -77,7 +77,7 @@ def wish_of(query: str, headers: Iterable[tuple[str, str]]) -> Wish:
     """What the query of a URL and the headers of a request ask for.
 
     Raises:
-        UnknownScope: a field has no value, or one that it cannot have, or a name that is nearly one of a field.
+        UnknownScope: there is no such field, or it has no value, or one that it cannot have.
     """
     try:
         pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
@@ -85,8 +85,10 @@ def wish_of(query: str, headers: Iterable[tuple[str, str]]) -> Wish:
         raise UnknownScope(f"the query has more than {_MAX_FIELDS} fields") from None
     by_field = _grouped(pairs)
     by_header = _grouped((name.lower(), value) for name, value in headers)
-    _check_names(by_field, HEADERS)
-    _check_names((name for name in by_header if name.startswith("x-mcp-")), HEADERS.values())
+    for name in by_field:
+        if name not in HEADERS:
+            raise UnknownScope(f"there is no field {name[:_MAX_SAID]!r} (fields: {', '.join(HEADERS)})")
+    _check_headers(by_header)
     given = {field: by_header.get(header) or by_field.get(field, []) for field, header in HEADERS.items()}
     for field, values in given.items():
         words = [word for value in values for word in _words(value)]
@@ -112,16 +114,26 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
-def _check_names(names: Iterable[str], known: Iterable[str]) -> None:
-    """See that no name is a field mistyped: it would choose nothing, and everything would be seen.
+def _check_headers(names: Iterable[str]) -> None:
+    """See that no header is a field mistyped: it would choose nothing, and everything would be seen.
 
     Raises:
         UnknownScope: one is.
     """
-    for name in itertools.islice(names, _MAX_FIELDS):
-        near = difflib.get_close_matches(name[:50].lower(), list(known), n=1, cutoff=0.75) if name not in known else []
+    known = list(HEADERS.values())
+    for name in itertools.islice((each for each in names if each.startswith("x-mcp-")), _MAX_FIELDS):
+        near = difflib.get_close_matches(name[:_MAX_SAID], known, n=1, cutoff=0.75) if name not in known else []
         if near:
-            raise UnknownScope(f"there is no field {name[:100]!r}; did you mean {near[0]!r}?")
+            raise UnknownScope(f"there is no header {name[:_MAX_SAID]!r}; did you mean {near[0]!r}?")
+
+
+def shown_fields(query: str) -> str | None:
+    """The fields of a scope that a query has, as they may be told: nothing else of it."""
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    except ValueError:
+        return None
+    return "&".join(f"{name}={value}" for name, value in pairs if name in HEADERS) or None
 
 
 def _words(value: str) -> list[str]:
@@ -130,13 +142,23 @@ def _words(value: str) -> list[str]:
 
 def _fault(kind: str, name: str, known: Iterable[str | None]) -> str:
     names = sorted(each for each in known if each)
-    near: Sequence[str] = difflib.get_close_matches(name[:100], names, n=1)
-    said = f"there is no {kind} {name[:100]!r}"
-    if near:
-        said += f"; did you mean {near[0]!r}?"
+    near = nearest(name, names)
+    said = f"there is no {kind} {name[:_MAX_SAID]!r}"
+    if near is not None:
+        said += f"; did you mean {near!r}?"
+    names = [each if len(each) <= _MAX_SAID else f"{each[:_MAX_SAID]}…" for each in names]
     more = f" and {len(names) - _MAX_TOLD} more" if len(names) > _MAX_TOLD else ""
     plural = {"library": "libraries", "category": "categories"}.get(kind, f"{kind}s")
     return f"{said} ({plural}: {', '.join(names[:_MAX_TOLD]) or 'none'}{more})"
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The one of some names that is most like another one, if any is; looked for among those that begin alike."""
+    if not 0 < len(name) <= _MAX_SAID:
+        return None
+    alike = (each for each in names if each[:1] == name[:1] and abs(len(each) - len(name)) <= _MAX_OFF)
+    near = difflib.get_close_matches(name, list(itertools.islice(alike, _MAX_COMPARED)), n=1)
+    return near[0] if near else None
 
 
 def seen(offers: Offers, scope: Scope) -> Iterator[str]:

@@ -4,7 +4,7 @@ import os
 import select
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from kbp.live.base import CANCELLED
 from kbp.server import log
@@ -18,8 +18,8 @@ _MAX_OWED = 64
 """How many answers may be owed before no more requests are read: a client that reads none asks for none."""
 
 
-def run(app: App) -> None:
-    """Answer what comes on stdin until it is closed. The process ends on a signal, and when nobody reads stdout."""
+def run(app: App) -> NoReturn:
+    """Answer what comes on stdin until it is closed, or nobody reads stdout, or a signal ends it."""
     import anyio
 
     async def main() -> None:
@@ -31,6 +31,7 @@ def run(app: App) -> None:
             group.cancel_scope.cancel()
 
     anyio.run(main)
+    _end(0)
 
 
 class _Exchange:
@@ -71,8 +72,10 @@ class _Exchange:
     def _note(self, message: Any) -> None:
         method, number = getattr(message, "method", None), getattr(message, "id", None)
         if method == CANCELLED:
-            self._owed.discard((message.params or {}).get("requestId"))
-        elif method is not None and method != LISTEN and number is not None:
+            number = (message.params or {}).get("requestId")
+            if isinstance(number, int | str):  # a client sends what it likes
+                self._owed.discard(number)
+        elif method is not None and method != LISTEN and isinstance(number, int | str):
             self._owed.add(number)
 
     async def _pass_out(self, receive: "MemoryObjectReceiveStream[Any]", write: Any) -> None:
@@ -106,7 +109,7 @@ async def _heed_reader(handle: int) -> None:
     _end(0)
 
 
-def _end(code: int) -> None:
-    """End the process, though a thread waits for stdin."""
+def _end(code: int) -> NoReturn:
+    """End the process, though a thread waits for stdin or for a file that hangs."""
     sys.stderr.flush()
     os._exit(code)

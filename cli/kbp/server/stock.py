@@ -90,7 +90,7 @@ class Stock:
         for offer in self.offers.prompts.values():
             kept = self._kept.get(str(offer.file.place.path))
             if kept is None and offer.body.fault is not None:
-                kept = Kept(str(offer.file.place.relative), 1, offer.body.fault)
+                kept = Kept(str(offer.file.place.relative), None, offer.body.fault)
             if kept is not None and kept not in found.setdefault(offer.plugin, []):
                 found[offer.plugin].append(kept)
         return found

@@ -5,7 +5,7 @@ import hmac
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,17 +54,29 @@ def read_tokens(path: Path) -> Tokens:
     return found
 
 
-def add_token(path: Path, line: str) -> None:
+def add_token(path: Path, line: str, announce: Callable[[], None]) -> None:
     """Add a line to a token file, which is made when it is not there. Lines that are added at once all come in.
 
+    Args:
+        path: the file.
+        line: what is added.
+        announce: tells of the token, when the file can be written to and before it is.
+
     Raises:
+        BadTokens: it has a line that is no token, or no room for another one.
         OSError: it cannot be written to.
     """
-    before = regular.read(path, _MAX_FILE) if path.exists() else b""
-    end = b"" if not before or before.endswith(b"\n") else b"\n"
+    before = b""
+    if path.exists():
+        tokens_of(path)
+        before = regular.read(path, _MAX_FILE)
+    added = (b"" if not before or before.endswith(b"\n") else b"\n") + f"{line}\n".encode()
+    if len(before) + len(added) > _MAX_FILE:
+        raise BadTokens([f"{path}: it has no room for another token"])
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     with os.fdopen(handle, "ab") as file:
-        file.write(end + f"{line}\n".encode())
+        announce()
+        file.write(added)
 
 
 def tokens_of(path: Path) -> Tokens:

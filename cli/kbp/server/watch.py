@@ -18,7 +18,6 @@ _SHARE = 25
 """Looking takes one part in so many of the time, at most."""
 _Line = tuple[Callable[..., None], str, tuple[tuple[str, str | int | None], ...]]
 """What tells an event, the event, and its fields."""
-_KEPT = "the last good version is served"
 
 
 class Keeper:
@@ -46,6 +45,7 @@ class Keeper:
         self._is_watching = is_watching
         self._on_hangup = on_hangup
         self._told: set[_Line] = set()
+        self._kept: set[tuple[str, str]] = set()
         self._hung_up = hung_up
 
     async def run(self) -> None:
@@ -69,10 +69,12 @@ class Keeper:
         for tell, event, fields in lines:
             if (tell, event, fields) not in self._told:
                 tell(event, **dict(fields))
-        for _, event, fields in sorted(self._told - lines.keys(), key=lambda line: str(line[2])):
-            if event == _KEPT:
-                log.info("is served as it is again", path=dict(fields).get("path"))
         self._told = set(lines)
+        kept = {(plugin, each.path) for plugin, files in self._stock.kept().items() for each in files}
+        offered = {(each.plugin, str(each.file.place.relative)) for each in self._stock.offers.prompts.values()}
+        for plugin, path in sorted((self._kept - kept) & offered):
+            log.info("is served as it is again", plugin=plugin, path=path)
+        self._kept = kept
 
     async def _watch(self) -> None:
         import anyio
@@ -165,7 +167,8 @@ def _lines(stock: Stock) -> Iterator[_Line]:
         yield line(log.warning, "skipped", plugin=plugin_id, path=left.path, why=left.reason)
     for plugin_id, kept in stock.kept().items():
         for each in kept:
-            yield line(log.warning, _KEPT, plugin=plugin_id, path=each.path, line=each.line, why=each.reason)
+            event = "the last good version is served"
+            yield line(log.warning, event, plugin=plugin_id, path=each.path, line=each.line, why=each.reason)
     for library in offers.libraries:
         for left in library.passed:
             tell = log.warning if left.is_fault else log.info
