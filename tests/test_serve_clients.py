@@ -47,19 +47,29 @@ def server(config: Path) -> Iterator[Server]:
 
 # The SDK
 
+
+def _over_stdio(config: Path) -> Any:
+    """What starts the server for the SDK. (It takes for stderr what that was when it was first imported.)"""
+    from mcp import StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    arguments = [*KBP[1:], "serve", "--library-config", str(config)]
+    return stdio_client(
+        StdioServerParameters(command=KBP[0], args=arguments, env=environment()), errlog=sys.__stderr__ or sys.stderr
+    )
+
+
 Use = Callable[["ClientSession"], Awaitable[None]]
 
 
 async def _with_session(transport: str, revision: str, config: Path, url: str, use: Use, **more: Any) -> None:
     """Use a session of the SDK that speaks a revision, over a transport."""
     import mcp_types as types
-    from mcp import ClientSession, StdioServerParameters
-    from mcp.client.stdio import stdio_client
+    from mcp import ClientSession
     from mcp.client.streamable_http import streamable_http_client
 
     if transport == "stdio":
-        arguments = [*KBP[1:], "serve", "--library-config", str(config)]
-        streams: Any = stdio_client(StdioServerParameters(command=KBP[0], args=arguments, env=environment()))
+        streams: Any = _over_stdio(config)
     else:
         streams = streamable_http_client(url)
     async with streams as (read, write, *_), ClientSession(read, write, read_timeout_seconds=20, **more) as session:
@@ -109,8 +119,7 @@ def test_the_sdk_on_each_revision(revision: str, transport: str, server: Server,
 def test_the_sdk_is_asked_back(transport: str, server: Server, config: Path) -> None:
     import anyio
     import mcp_types as types
-    from mcp import Client, StdioServerParameters
-    from mcp.client.stdio import stdio_client
+    from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
 
     asked: list[str] = []
@@ -120,12 +129,7 @@ def test_the_sdk_is_asked_back(transport: str, server: Server, config: Path) -> 
         return types.ElicitResult(action="accept", content={"app": "asked"})
 
     async def main() -> None:
-        arguments = [*KBP[1:], "serve", "--library-config", str(config)]
-        streams: Any = (
-            stdio_client(StdioServerParameters(command=KBP[0], args=arguments, env=environment()))
-            if transport == "stdio"
-            else streamable_http_client(server.url)
-        )
+        streams: Any = _over_stdio(config) if transport == "stdio" else streamable_http_client(server.url)
         async with Client(streams, elicitation_callback=answer) as client:
             got = await client.get_prompt("l_debug", {})
             assert getattr(got.messages[0].content, "text", None) == "Look at asked since 1h.\n"
