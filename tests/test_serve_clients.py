@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
