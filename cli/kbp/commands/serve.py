@@ -4,7 +4,6 @@ import functools
 import gc
 import os
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -18,7 +17,7 @@ from kbp.commands.serving import CLIENTS, Reader, Web, absolute, client_configur
 from kbp.commands.sources import STDIN, Reading
 from kbp.display import said_of
 from kbp.server import log, tokens
-from kbp.server.watch import note_hangups
+from kbp.server.watch import Hangups
 from kbp.values import is_unicode
 
 if TYPE_CHECKING:
@@ -97,12 +96,12 @@ def serve(
             raise Stop("a path in it is no text, and JSON has nothing else")
         console.print(printed)
         return DONE
-    hung_up = note_hangups()
+    hangups = Hangups()
     log.set_up(log_format, verbose=console.verbose, quiet=console.quiet)
     gc.disable()  # until all is read
     if web.http is not None:
-        return _serve_http(reader, web, hung_up, watches=watch is not False)
-    return _serve_stdio(reader, console, hung_up, watches=bool(watch))
+        return _serve_http(reader, web, hangups, watches=watch is not False)
+    return _serve_stdio(reader, console, hangups, watches=bool(watch))
 
 
 def _make_token(name: str, path: Path | None, console: Console) -> int:
@@ -146,7 +145,7 @@ def _arguments(options: list[str], paths: list[str], config: Path | None, consol
     return [*before, "serve", *options, *(["--", *paths] if any(p.startswith("-") for p in paths) else paths)]
 
 
-def _serve_stdio(reader: Reader, console: Console, hung_up: threading.Event, *, watches: bool) -> NoReturn:
+def _serve_stdio(reader: Reader, console: Console, hangups: Hangups, *, watches: bool) -> NoReturn:
     from kbp.server import stdio
     from kbp.server.app import App
     from kbp.server.stock import Stock
@@ -156,7 +155,7 @@ def _serve_stdio(reader: Reader, console: Console, hung_up: threading.Event, *, 
         raise Stop("a client is on stdin and stdout, and one of them is closed")
     stock = Stock(reader)
     app = App(stock, is_logged=False)
-    keeper = Keeper(stock, app.changed, hung_up=hung_up, is_watching=watches)
+    keeper = Keeper(stock, app.changed, hangups=hangups, is_watching=watches)
     app.background = keeper.run
     if sys.stdin is not None and sys.stdin.isatty():
         console.hint(
@@ -169,7 +168,7 @@ def _serve_stdio(reader: Reader, console: Console, hung_up: threading.Event, *, 
     stdio.run(app)
 
 
-def _serve_http(reader: Reader, web: Web, hung_up: threading.Event, *, watches: bool) -> NoReturn:
+def _serve_http(reader: Reader, web: Web, hangups: Hangups, *, watches: bool) -> NoReturn:
     import anyio
 
     from kbp.server import http
@@ -182,7 +181,7 @@ def _serve_http(reader: Reader, web: Web, hung_up: threading.Event, *, watches: 
         stock = Stock(reader)
         app = App(stock, _metrics(stock))
         on_hangup = functools.partial(known.read_again, app.faults) if known is not None else lambda: None
-        keeper = Keeper(stock, app.changed, hung_up=hung_up, is_watching=watches, on_hangup=on_hangup)
+        keeper = Keeper(stock, app.changed, hangups=hangups, is_watching=watches, on_hangup=on_hangup)
         app.background = keeper.run
         keeper.tell("serving")
         for said, help in web.warnings():

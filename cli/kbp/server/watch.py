@@ -1,7 +1,6 @@
 """A stock that follows its files: looked at again and again, and read anew when they are other ones."""
 
 import signal
-import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ class Keeper:
         stock: what is kept.
         changed: tells clients that the list of prompts is another.
         is_watching: whether files are looked at, or all is read after a hangup only.
-        hung_up: set when all is to be read anew.
+        hangups: say when all is to be read anew.
         on_hangup: what else is read anew then.
     """
 
@@ -36,7 +35,7 @@ class Keeper:
         stock: Stock,
         changed: Callable[[], Coroutine[Any, Any, None]],
         *,
-        hung_up: threading.Event,
+        hangups: "Hangups",
         is_watching: bool,
         on_hangup: Callable[[], None] = lambda: None,
     ) -> None:
@@ -46,7 +45,7 @@ class Keeper:
         self._on_hangup = on_hangup
         self._told: set[_Line] = set()
         self._kept: set[tuple[str, str]] = set()
-        self._hung_up = hung_up
+        self._hangups = hangups
 
     async def run(self) -> None:
         """Follow the files as long as the server runs.
@@ -133,18 +132,29 @@ class Keeper:
 
         while True:
             await anyio.sleep(_PAUSE / 2)
-            if self._hung_up.is_set():  # many are one
-                self._hung_up.clear()
+            if self._hangups.take():
                 await self._renew("read anew", is_hangup=True)
 
 
-def note_hangups() -> threading.Event:
-    """An event that SIGHUP sets from now on, instead of ending the process. For the main thread."""
-    hung_up = threading.Event()
-    number = getattr(signal, "SIGHUP", None)
-    if number is not None:
-        signal.signal(number, lambda *_: hung_up.set())
-    return hung_up
+class Hangups:
+    """Whether SIGHUP came: noted from now on, instead of ending the process. For the main thread.
+
+    (An event of `threading` has a lock, in which a signal handler may wait for the very code that it interrupts.)
+    """
+
+    def __init__(self) -> None:
+        self._came = False
+        number = getattr(signal, "SIGHUP", None)
+        if number is not None:
+            signal.signal(number, self._note)
+
+    def _note(self, *_: object) -> None:
+        self._came = True
+
+    def take(self) -> bool:
+        """Whether one came since the last time: many are one."""
+        came, self._came = self._came, False
+        return came
 
 
 def _own_thread() -> "CapacityLimiter":
