@@ -289,17 +289,22 @@ def test_a_body_without_a_length_is_bounded(server: Server) -> None:
     assert server.wire().names() == ["a"]
 
 
+def pour(server: Server, start: bytes, piece: bytes) -> None:
+    """Send a piece again and again, which the server neither takes nor keeps."""
+    before, sent = resident(server.process.pid), 0
+    with socket.create_connection(("127.0.0.1", server.port), 20) as connection:
+        connection.sendall(start)
+        with contextlib.suppress(OSError):
+            for _ in range(1000):
+                connection.sendall(piece)
+                sent += len(piece)
+    assert sent < 20_000_000
+    assert resident(server.process.pid) - before < 20
+
+
 def test_a_head_is_bounded(server: Server) -> None:
     for start, piece in ((b"GET /health HTTP/1.1\r\n", b"X: " + b"y" * 60_000 + b"\r\n"), (b"GET /", b"x" * 60_000)):
-        before, sent = resident(server.process.pid), 0
-        with socket.create_connection(("127.0.0.1", server.port), 20) as connection:
-            connection.sendall(start)
-            with contextlib.suppress(OSError):
-                for _ in range(1000):
-                    connection.sendall(piece)
-                    sent += len(piece)
-        assert sent < 20_000_000
-        assert resident(server.process.pid) - before < 20
+        pour(server, start, piece)
     assert "status=431" in server.told("status=431")
 
 
@@ -340,15 +345,7 @@ def test_what_is_no_http_is_survived(raw: bytes, server: Server) -> None:
 def test_trailers_are_bounded(server: Server) -> None:
     start = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
     for piece in (b"X: " + b"y" * 60_000 + b"\r\n", b"X:\r\n" * 10_000, b"y" * 60_000):
-        before, sent = resident(server.process.pid), 0
-        with socket.create_connection(("127.0.0.1", server.port), 20) as connection:
-            connection.sendall(start)
-            with contextlib.suppress(OSError):
-                for _ in range(1000):
-                    connection.sendall(piece)
-                    sent += len(piece)
-        assert sent < 20_000_000
-        assert resident(server.process.pid) - before < 20
+        pour(server, start, piece)
 
 
 def test_requests_one_behind_the_other(folder: Path, tmp_path: Path) -> None:
