@@ -670,6 +670,20 @@ def test_a_stream_ends_for_a_token_that_is_gone(tree: Tree) -> None:
         assert "token file" in health["errors"][0]
 
 
+def test_a_link_that_is_pointed_elsewhere_counts_after_a_hangup(tree: Tree) -> None:
+    top = tree({"one/prompts/a.md": "one\n", "two/prompts/a.md": "two\n"})
+    (top / "current").symlink_to("one")
+    with running(top, str(top / "current")) as server:
+        client = server.wire()
+        assert client.get("a") == "one\n"
+        (top / "new").symlink_to("two")
+        (top / "new").replace(top / "current")
+        time.sleep(1.5)
+        assert client.get("a") == "one\n"
+        server.process.send_signal(signal.SIGHUP)
+        wait_for("the other folder", lambda: client.get("a") == "two\n")
+
+
 def test_hangups_at_any_time_are_survived(tree: Tree) -> None:
     top = tree({"lib/prompts/a.md": "A\n"})
     with running(top, str(top / "lib"), "--no-watch") as server:

@@ -1,6 +1,5 @@
 """`kbp serve`: prompt files as an MCP server."""
 
-import functools
 import gc
 import os
 import sys
@@ -155,7 +154,7 @@ def _serve_stdio(reader: Reader, console: Console, hangups: Hangups, *, watches:
         raise Stop("a client is on stdin and stdout, and one of them is closed")
     stock = Stock(reader)
     app = App(stock, is_logged=False)
-    keeper = Keeper(stock, app.changed, hangups=hangups, is_watching=watches)
+    keeper = Keeper(stock, app.changed, hangups=hangups, is_watching=watches, on_hangup=reader.resolve_anew)
     app.background = keeper.run
     if sys.stdin is not None and sys.stdin.isatty():
         console.hint(
@@ -180,7 +179,12 @@ def _serve_http(reader: Reader, web: Web, hangups: Hangups, *, watches: bool) ->
     with web.listener() as listener:
         stock = Stock(reader)
         app = App(stock, _metrics(stock))
-        on_hangup = functools.partial(known.read_again, app.faults) if known is not None else lambda: None
+
+        def on_hangup() -> None:
+            reader.resolve_anew()
+            if known is not None:
+                known.read_again(app.faults)
+
         keeper = Keeper(stock, app.changed, hangups=hangups, is_watching=watches, on_hangup=on_hangup)
         app.background = keeper.run
         keeper.tell("serving")

@@ -178,6 +178,10 @@ class Reader:
         self._was_read = True
         return Harvest(libraries, self._loader.end())
 
+    def resolve_anew(self) -> None:
+        """Let folders that are links lead where they lead now, when all is read the next time."""
+        self._loader.resolve_anew()
+
     def watched(self) -> list[Path]:
         """The files that say what there is to serve."""
         configuration = self.console.configuration

@@ -63,6 +63,10 @@ class Loader:
             return _Loaded(stamp, place, manner, before.file, Kept(str(place.relative), line, problem.message))
         return _Loaded(stamp, place, manner, file)
 
+    def resolve_anew(self) -> None:
+        """Let folders lead where they lead now: whoever serves them says so."""
+        self._real.clear()
+
     def end(self) -> dict[str, Kept]:
         """End a reading of all: forget what was not loaded in it. Gives what is served as it last was, by its path."""
         self._before, self._now = self._now, {}
